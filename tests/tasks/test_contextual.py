@@ -1,4 +1,4 @@
-"""What the recipe of any contextual source may say, and what ELMo adds to it."""
+"""The recipe keys of contextual sources, and those that ELMo adds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.recipe import load_recipe
 
 
-def test_a_source_is_fixed_and_at_the_input_unless_the_recipe_says_otherwise() -> None:
+def test_a_source_is_frozen_and_at_the_input_by_default() -> None:
     config = ContextualConfig()
     assert (config.at, config.dropout, config.tuned, config.cache) == ("input", 0.0, False, None)
 
@@ -21,13 +21,13 @@ def test_a_source_is_fixed_and_at_the_input_unless_the_recipe_says_otherwise() -
     [{"at": "middle"}, {"dropout": 1.0}, {"rate": 0.0}, {"rate": -1.0}, {"bilm": "x"}],
     ids=str,
 )
-def test_what_no_source_can_do_is_refused(values: dict[str, object]) -> None:
+def test_invalid_values_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         ContextualConfig.model_validate(values)
 
 
 @pytest.mark.parametrize("name", CONTEXTUAL)
-def test_every_source_has_the_common_keys_and_describes_itself(name: str) -> None:
+def test_every_source_has_the_common_keys_and_a_description(name: str) -> None:
     source = CONTEXTUAL[name]
     assert issubclass(source.section, ContextualConfig)
     assert source.description
@@ -36,13 +36,13 @@ def test_every_source_has_the_common_keys_and_describes_itself(name: str) -> Non
 
 
 @pytest.mark.parametrize("name", CONTEXTUAL)
-def test_loading_a_source_depends_on_keys_that_it_has(name: str) -> None:
+def test_loading_a_source_depends_on_keys_of_its_section(name: str) -> None:
     source = CONTEXTUAL[name]
     assert source.loaded_by
     assert set(source.loaded_by) <= set(source.section.model_fields)
 
 
-def test_elmo_needs_a_language_model_and_may_say_how_its_layers_are_mixed() -> None:
+def test_elmo_requires_a_language_model_and_a_valid_l2() -> None:
     with pytest.raises(ValidationError, match="bilm"):
         ElmoConfig.model_validate({})
     with pytest.raises(ValidationError, match="l2"):
@@ -52,7 +52,7 @@ def test_elmo_needs_a_language_model_and_may_say_how_its_layers_are_mixed() -> N
 
 
 @pytest.mark.parametrize("recipe", ["ner", "subjectivity", "pairs"])
-def test_the_sources_of_a_recipe_are_the_sections_that_it_has(recipe: str) -> None:
+def test_the_contextual_sources_of_a_recipe_are_its_sections(recipe: str) -> None:
     assert load_recipe(recipe).model.contextual == {}
     model = load_recipe(recipe, ["model.elmo.bilm=lm", "model.elmo.at=both"]).model
     assert model.contextual == {"elmo": ElmoConfig(bilm="lm", at="both")}

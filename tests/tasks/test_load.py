@@ -1,4 +1,4 @@
-"""Loading what training left, without torch; and what is said when there is nothing to load."""
+"""Loading trained models without torch, and the errors when there is no model to load."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gonie.text.tokenizers import tokenizer
 
 @pytest.fixture
 def bundle(encoding: Encoding, word_scorer: Any) -> TagBundle:
-    """The toy tagger as a real bundle: its graph is one look-up."""
+    """The toy tagger as a real bundle whose graph is a single lookup."""
     table = word_scorer(encoding, {"George": "S-PER", "New": "B-LOC", "York": "E-LOC"}).table
     size = len(encoding.labels)
     graph = helper.make_graph(
@@ -52,7 +52,7 @@ def run(tmp_path: Path, bundle: TagBundle) -> Path:
     return tmp_path / "run"
 
 
-def test_a_run_folder_and_its_bundle_load_alike(run: Path) -> None:
+def test_a_run_folder_and_its_bundle_load_the_same_model(run: Path) -> None:
     for path in (run, run / "bundle", str(run)):
         document = gonie.load(path)("George is in New York.")
         assert [(span.text, span.label) for span in document.spans] == [
@@ -82,7 +82,7 @@ def test_tagging_never_imports_torch(run: Path) -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_unconstrained_bundles_decode_without_the_scheme(tmp_path: Path, bundle: TagBundle) -> None:
+def test_unconstrained_bundles_ignore_the_tagging_scheme(tmp_path: Path, bundle: TagBundle) -> None:
     write_bundle(tmp_path / "free", replace(bundle, constrained=False))
     write_bundle(tmp_path / "held", bundle)
     words = [["New", "sleeps"]]
@@ -96,8 +96,10 @@ def test_a_corrupt_graph_is_refused(tmp_path: Path, bundle: TagBundle) -> None:
         load(tmp_path / "b")
 
 
-def test_a_tagger_is_no_classifier_and_the_reverse(run: Path, tmp_path: Path, text_bundle: Any) -> None:
-    """The wrong model in a command must end in a sentence that names the right command."""
+def test_loading_the_wrong_kind_of_model_names_the_right_command(
+    run: Path, tmp_path: Path, text_bundle: Any
+) -> None:
+    """A user who passes the wrong model is told which command to use."""
     write_bundle(tmp_path / "texts", text_bundle())
     with pytest.raises(BundleError, match=r"texts is a classifier; use gonie classify .*texts$"):
         load_tagger(tmp_path / "texts")
@@ -105,7 +107,7 @@ def test_a_tagger_is_no_classifier_and_the_reverse(run: Path, tmp_path: Path, te
         load_classifier(run)
 
 
-def test_a_classifier_loads_with_all_it_was_exported_with(tmp_path: Path, text_bundle: Any) -> None:
+def test_a_classifier_loads_with_its_temperature_and_marks(tmp_path: Path, text_bundle: Any) -> None:
     write_bundle(
         tmp_path / "run" / "bundle", text_bundle(temperature=2.0, recipe={"data": {"marks": ["e1"]}})
     )
@@ -129,7 +131,7 @@ def test_classifying_never_imports_torch(tmp_path: Path, text_bundle: Any) -> No
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
-def test_what_is_no_model_is_explained(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_refused_with_a_reason(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="folder not found"):
         load(tmp_path / "nowhere")
     with pytest.raises(BundleError, match=r"neither bundle\.json nor bundle/"):

@@ -1,4 +1,4 @@
-"""A model with its task: what does not apply to it is refused by name."""
+"""Models loaded with their task: commands and options that do not apply are refused by name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pairs(pair_bundle: Callable[..., Any], tmp_path: Path) -> LoadedModel:
     return load_model(tmp_path / "p")
 
 
-def test_every_model_knows_its_task(classifier: LoadedModel, pairs: LoadedModel, toy_run: Path) -> None:
+def test_every_loaded_model_has_its_task(classifier: LoadedModel, pairs: LoadedModel, toy_run: Path) -> None:
     tagger = load_model(toy_run)
     for loaded, name in ((classifier, "classify"), (tagger, "tag"), (pairs, "pair")):
         assert loaded.task is TASKS[name]
@@ -36,7 +36,7 @@ def test_every_model_knows_its_task(classifier: LoadedModel, pairs: LoadedModel,
         assert isinstance(loaded.records(command), type(loaded.task.records()))
 
 
-def test_another_command_is_named(classifier: LoadedModel) -> None:
+def test_the_wrong_command_is_refused_with_the_right_one(classifier: LoadedModel) -> None:
     with pytest.raises(BundleError, match=r"b is a classifier; use gonie classify .*b$"):
         classifier.records("tag")
 
@@ -61,7 +61,7 @@ def test_options_that_do_not_apply_to_pair_models_are_named(pairs: LoadedModel) 
     assert pairs.explained({"label": "same"}).noun == "pair"
 
 
-def test_a_task_without_a_facet_is_refused(classifier: LoadedModel) -> None:
+def test_operations_that_a_task_lacks_are_refused(classifier: LoadedModel) -> None:
     own = TASKS["tag"]
     bare = Task(name="bare", model="toy", examples="x", answers="y", recipe=own.recipe, torch=own.torch)
     loaded = classifier._replace(task=bare)

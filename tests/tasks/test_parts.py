@@ -1,4 +1,4 @@
-"""Every part of every table: a recipe that names it builds it, and its network is exported or refused."""
+"""Every part in the tables is built by a recipe that names it, and is exported to ONNX or refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from gonie.tasks.tagging.torch.graph import onnx_graph
 from gonie.tasks.torch.prepare import synthetic
 from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
 
-ONE_TYPE = ('data.types=["PER"]', "data.model_scheme=IO")  # what a sigmoid can tell apart
+ONE_TYPE = ('data.types=["PER"]', "data.model_scheme=IO")  # a sigmoid head distinguishes two tags
 CLOSE = 1e-4
 
 Kinds = Mapping[str, type[nn.Module]]
@@ -95,11 +95,11 @@ BUILT: dict[str, tuple[Mapping[str, object], Kinds]] = {
     "matchings": (MATCHINGS, {"esim": AlignedMatching, "siamese": PooledMatching}),
     "pair_heads": (PAIR_HEADS, {"label": TextSoftmaxHead, "value": TextValueHead}),
 }
-"""Of each table, the classes that its names stand for."""
+"""The classes that the names of each table stand for."""
 
 
 def naming(role: str, name: str) -> list[str]:
-    """The changes by which a recipe names the part."""
+    """Return the ``--set`` changes that select the part in a recipe."""
     if role == "contextual":
         fields = CONTEXTUAL[name].section.model_fields.items()
         return [f"model.{name}.{key}=not-there" for key, field in fields if field.is_required()]
@@ -118,7 +118,7 @@ def naming(role: str, name: str) -> list[str]:
 
 
 def cases() -> list[tuple[str, str, str]]:
-    """Each part under the recipes of the tasks that can have it."""
+    """Return each part with the recipes of the tasks that support it."""
     tasks = {"tag": "ner", "classify": "subjectivity", "pair": "pairs"}
     only = {
         "poolings": ["classify"],
@@ -135,14 +135,14 @@ def cases() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("role", BUILT)
-def test_every_line_of_a_table_is_tried_here(role: str) -> None:
+def test_every_entry_of_a_table_is_tested(role: str) -> None:
     table, kinds = BUILT[role]
     assert set(table) == set(kinds)
 
 
 @pytest.mark.parametrize(("role", "name", "recipe"), cases(), ids=" ".join)
 def test_a_part_that_a_recipe_names_is_built_and_exported(role: str, name: str, recipe: str) -> None:
-    """The graph of its network gives the network's own scores."""
+    """The exported graph gives the same scores as the network."""
     specimen = synthetic(load_recipe(recipe, naming(role, name)))
     model = specimen.model.eval()
     assert any(isinstance(part, BUILT[role][1][name]) for part in model.modules())
@@ -152,7 +152,7 @@ def test_a_part_that_a_recipe_names_is_built_and_exported(role: str, name: str, 
 
 
 def torch_and_onnx(model: Any, encoding: Any, batch: Mapping[str, Tensor]) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of a network and of its graph, at tokens alone where it is a tagger."""
+    """Return the scores of a network and of its graph; for a tagger, without padding."""
     arrays = {key: value.numpy() for key, value in batch.items()}
     if isinstance(encoding, PairEncoding):
         graph = Graph(longest=encoding.texts.words.longest)
@@ -166,7 +166,7 @@ def torch_and_onnx(model: Any, encoding: Any, batch: Mapping[str, Tensor]) -> tu
 
 
 @pytest.mark.parametrize("name", [name for name, part in ENCODERS.items() if part.recurrent])
-def test_recurrent_encoders_are_read_both_ways_and_others_are_not(name: str) -> None:
+def test_recurrent_encoders_are_bidirectional_unless_disabled(name: str) -> None:
     two_way = synthetic(load_recipe("ner", [f"model.encoder.kind={name}"])).model
     one_way = synthetic(
         load_recipe("ner", [f"model.encoder.kind={name}", "model.encoder.bidirectional=false"])
@@ -174,11 +174,11 @@ def test_recurrent_encoders_are_read_both_ways_and_others_are_not(name: str) -> 
     assert two_way.encoder.width == 2 * one_way.encoder.width
 
 
-# --- a part that is added --------------------------------------------------------------------------------
+# --- an added part ---------------------------------------------------------------------------------------
 
 
 class Halved(nn.Module):
-    """An encoder that no export knows: x / 2."""
+    """An encoder without an ONNX export: x / 2."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -188,7 +188,7 @@ class Halved(nn.Module):
         return x * mask[:, :, None] / 2
 
 
-def test_a_part_that_is_added_to_its_table_can_be_named_and_is_refused_where_it_has_no_graph(
+def test_an_added_part_can_be_named_but_not_exported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(RecipeError, match=r"model\.encoder\.kind: unknown name: 'halved'; use one of "):
@@ -202,14 +202,14 @@ def test_a_part_that_is_added_to_its_table_can_be_named_and_is_refused_where_it_
         onnx_graph(specimen.model)
 
 
-# --- what tables say -------------------------------------------------------------------------------------
+# --- descriptions ----------------------------------------------------------------------------------------
 
 
-def test_a_part_need_not_be_public() -> None:
+def test_a_part_can_be_imported_from_a_submodule() -> None:
     assert parts._nn("encoders.lstm").LSTM is parts._nn().LSTM
 
 
-def test_a_description_names_every_part_with_what_it_is() -> None:
+def test_choices_lists_every_part_with_its_description() -> None:
     table = {"a": Part("first", torch.nn.Identity), "b": Part("second", torch.nn.Identity)}
     assert choices(table) == "a: first; b: second"
 
@@ -225,7 +225,7 @@ def test_a_description_names_every_part_with_what_it_is() -> None:
         ("pair", "matching.kind", MATCHINGS),
     ],
 )
-def test_a_key_tells_of_all_parts_that_it_may_name(task: str, key: str, table: dict[str, Part]) -> None:
+def test_the_description_of_a_key_lists_all_its_parts(task: str, key: str, table: dict[str, Part]) -> None:
     section: Any = recipe_types("train")[task].model_fields["model"].annotation
     outer, inner = key.split(".")
     annotation = section.model_fields[outer].annotation

@@ -1,4 +1,4 @@
-"""Paths of a recipe: every key that is marked is made absolute and looked for, and no other."""
+"""Paths in recipes: exactly the keys marked as paths are made absolute and checked for existence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Part(Section):
 
 
 class Paths(Section):
-    """Every way in which a key may hold paths, beside keys that hold none."""
+    """Every kind of key that holds paths, and keys that hold none."""
 
     one: InputFile = "one.txt"
     many: list[InputFile] = Field(default=[])
@@ -41,10 +41,10 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-# --- absolute --------------------------------------------------------------------------------------------
+# --- absolute paths --------------------------------------------------------------------------------------
 
 
-def test_paths_are_made_absolute_wherever_they_are_and_nothing_else_changes(here: Path) -> None:
+def test_only_paths_are_made_absolute_at_any_depth(here: Path) -> None:
     section = Paths(
         many=["a", "sub/b"],
         named={"city": "c.txt"},
@@ -67,14 +67,14 @@ def test_paths_are_made_absolute_wherever_they_are_and_nothing_else_changes(here
     assert section.one == "one.txt", "the section itself stays as it was"
 
 
-def test_what_is_not_given_stays_so(here: Path) -> None:
+def test_unset_paths_stay_unset(here: Path) -> None:
     found = with_absolute_paths(Paths(part=Part()))
     assert (found.many, found.named, found.folder, found.cache) == ([], {}, None, None)
     assert found.part == Part()
     assert with_absolute_paths(Paths()).part is None
 
 
-def test_an_absolute_path_stays_and_a_home_is_written_out(
+def test_absolute_paths_are_kept_and_the_home_folder_is_expanded(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/anna")
@@ -83,23 +83,23 @@ def test_an_absolute_path_stays_and_a_home_is_written_out(
     assert with_absolute_paths(found) == found, "once is enough"
 
 
-def test_bundled_files_are_named_as_before() -> None:
-    """Where the package lies may change until a run is resumed."""
+def test_paths_of_bundled_files_are_not_changed() -> None:
+    """The package may be installed elsewhere when a run is resumed."""
     assert with_absolute_paths(Paths(one="bundled:english/train.conll")).one == "bundled:english/train.conll"
     assert with_absolute_paths(load_recipe("ner")) == load_recipe("ner")
 
 
-def test_bundled_files_lie_in_the_package_and_others_where_they_are() -> None:
+def test_bundled_files_are_located_in_the_package() -> None:
     assert locate("bundled:english/train.conll").is_file()
     assert locate("here/mine.conll") == Path("here/mine.conll")
     assert locate("~/mine.conll") == Path.home() / "mine.conll"
 
 
-# --- missing ---------------------------------------------------------------------------------------------
+# --- missing paths ---------------------------------------------------------------------------------------
 
 
-def test_every_file_and_folder_that_is_not_there_is_named_with_its_key() -> None:
-    """A sweep of hours must not find out at its last cell."""
+def test_every_missing_file_and_folder_is_reported_with_its_key() -> None:
+    """A sweep of hours must not fail at its last run because of a missing file."""
     section = Paths(
         many=["a", "b"], named={"city": "c.txt", "river": "r.txt"}, folder="lm", part=Part(file="d")
     )
@@ -114,7 +114,7 @@ def test_every_file_and_folder_that_is_not_there_is_named_with_its_key() -> None
     ]
 
 
-def test_what_is_there_is_not_named_and_caches_are_made(here: Path) -> None:
+def test_existing_files_and_missing_caches_are_not_reported(here: Path) -> None:
     (here / "one.txt").touch()
     (here / "lm").mkdir()
     section = Paths(folder="lm", cache="cached", part=Part(cache="cached-too"), many=["one.txt", "b"])
@@ -167,14 +167,14 @@ def recipe_of(name: str, *further: str) -> Any:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_all_files_that_a_recipe_may_name_are_looked_for(name: str) -> None:
-    """A key without its mark would be found missing only when training has begun."""
+def test_all_input_files_of_a_recipe_are_checked(name: str) -> None:
+    """If a key is not marked as a path, a missing file is noticed only during training."""
     keys = [problem.partition(":")[0] for problem in missing_paths(recipe_of(name))]
     assert sorted(keys) == sorted(change.partition("=")[0] for change in INPUTS[name])
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_all_paths_of_a_recipe_mean_the_same_from_any_folder(name: str, here: Path) -> None:
+def test_all_paths_of_a_recipe_are_made_absolute(name: str, here: Path) -> None:
     recipe = with_absolute_paths(recipe_of(name, *(f"{key}=x" for key in CACHES[name])))
     keys = [*(change.partition("=")[0] for change in INPUTS[name]), *CACHES[name]]
     for key in keys:

@@ -1,4 +1,4 @@
-"""Recipes from TOML and ``--set``: what a user's typing comes to, and what it says when it cannot."""
+"""Recipes from TOML files and ``--set``: the resulting values, and the messages for mistakes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_shipped_recipes_are_found_by_name_and_files_by_path(tmp_path: Path) -> 
         ("train.batch_sentences=auto", "auto"),
     ],
 )
-def test_a_change_reads_as_toml_or_as_the_text_itself(change: str, value: object) -> None:
+def test_a_change_is_read_as_toml_or_else_as_text(change: str, value: object) -> None:
     key = change.partition("=")[0].strip().removeprefix("train.")
     assert getattr(load_recipe("ner", [change]).train, key) == value
 
@@ -53,16 +53,16 @@ def test_tables_and_lists_can_be_set() -> None:
     assert load_recipe("ner", ['model.head.direct=["spelling"]']).model.head.direct == ["spelling"]
 
 
-def test_a_file_name_with_an_equals_sign_stays_whole() -> None:
+def test_a_file_name_may_contain_an_equals_sign() -> None:
     assert load_recipe("ner", ["data.train=a=b.conll"]).data.train == "a=b.conll"
 
 
-def test_the_last_of_two_changes_holds() -> None:
+def test_the_last_of_two_changes_wins() -> None:
     assert load_recipe("ner", ["train.epochs=3", "train.epochs=4"]).train.epochs == 4
 
 
-def test_none_is_a_value_where_it_is_a_choice() -> None:
-    """Taken for "take the key away", it would leave the default: an LSTM for who asked for no encoder."""
+def test_none_is_a_value_for_keys_that_offer_it() -> None:
+    """If it removed the key, a user who asks for no encoder would get the default, an LSTM."""
     recipe = load_recipe("ner", ["model.encoder.kind=none", "model.words.tuned=None"])
     assert recipe.model.encoder.kind == "none"
     assert recipe.model.words is not None
@@ -74,7 +74,7 @@ def test_an_encoder_without_input_is_refused() -> None:
         load_recipe("crf", ["model.encoder.kind=lstm"])
 
 
-def test_none_takes_a_key_or_a_section_away() -> None:
+def test_none_removes_a_key_or_a_section() -> None:
     recipe = load_recipe("ner", ["data.test=none", "model.chars=none"])
     assert recipe.data.test is None
     assert recipe.model.chars is None
@@ -86,7 +86,7 @@ def test_a_section_that_the_recipe_lacks_can_be_added() -> None:
     assert chars.jamo
 
 
-# --- one's own training file -----------------------------------------------------------------------------
+# --- the user's own training file ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("absent", [{}, {"data.train": "x.conll"}])
@@ -95,23 +95,23 @@ def test_a_value_in_place_of_a_section_is_refused(absent: dict[str, str]) -> Non
         load_recipe("ner", ["data=x.conll"], absent=absent)
 
 
-def test_what_is_absent_is_filled_in_and_nothing_else_is_touched() -> None:
-    """A check that reads no files takes recipes that leave data.train to the user."""
+def test_absent_fills_in_only_missing_keys() -> None:
+    """A check that reads no files also accepts recipes without data.train."""
     filled = load_recipe("chunk", absent={"data.train": "x.conll"})
     assert (filled.data.train, filled.data.columns) == ("x.conll", {"pos": 1})
     assert load_recipe("ner", absent={"data.train": "x.conll"}) == load_recipe("ner")
     assert load_recipe("chunk", ["data.train=y"], absent={"data.train": "x.conll"}).data.train == "y"
 
 
-def test_a_training_file_of_ones_own_forgets_what_belonged_to_the_other() -> None:
-    """Else `--set data.train=mine.conll` would be scored on gonie's own English test file."""
+def test_a_new_training_file_drops_the_dev_and_test_files() -> None:
+    """Otherwise `--set data.train=mine.conll` would be scored on gonie's own English test file."""
     recipe = load_recipe("ner", ["data.train=mine.conll"])
     assert (recipe.data.train, recipe.data.dev, recipe.data.test) == ("mine.conll", None, None)
     recipe = load_recipe("ner", ["data.dev=d.conll", "data.train=mine.conll"])
     assert (recipe.data.dev, recipe.data.test) == ("d.conll", None)
 
 
-def test_columns_are_forgotten_too_unless_they_are_given(tmp_path: Path) -> None:
+def test_a_new_training_file_drops_the_columns_unless_given(tmp_path: Path) -> None:
     own = tmp_path / "mine.toml"
     own.write_text('[data]\ntrain = "a"\ncolumns = {pos = 1}\ntag_column = 3\n[model.words]\n', "utf-8")
     changed = load_recipe(own, ["data.train=b"]).data
@@ -121,7 +121,7 @@ def test_columns_are_forgotten_too_unless_they_are_given(tmp_path: Path) -> None
 
 
 def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> None:
-    """`chunk` says how CoNLL-2000 files look and asks for the files: its columns are meant for them."""
+    """`chunk` describes the columns of CoNLL-2000 files, and the user passes the files."""
     own = tmp_path / "mine.toml"
     own.write_text("[data]\ncolumns = {pos = 1}\n[model.words]\n", "utf-8")
     assert load_recipe(own, ["data.train=b"]).data.columns == {"pos": 1}
@@ -158,13 +158,13 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
         ("train.lr=inf", "train.lr: input should be a finite number"),
     ],
 )
-def test_a_mistake_is_named_with_what_was_meant(change: str, words: str) -> None:
+def test_a_mistake_is_reported_with_its_key_and_a_hint(change: str, words: str) -> None:
     (problem,) = refusal(change)
     assert problem.startswith(words)
 
 
 def test_all_problems_are_reported_together() -> None:
-    """One at a time would be as many runs as mistakes."""
+    """Otherwise the user would fix one mistake per run."""
     problems = refusal("train.epoch=3", "train.lr", "data.holdout=2", "data.tag_column=[1]")
     assert len(problems) == 4
     assert {problem.partition(":")[0] for problem in problems} == {
@@ -175,24 +175,24 @@ def test_all_problems_are_reported_together() -> None:
     }
 
 
-def test_a_recipe_that_is_not_there_names_the_nearest() -> None:
+def test_an_unknown_recipe_is_refused_with_a_suggestion() -> None:
     assert "did you mean 'demo'?" in refusal(name="dmo")[0]
     assert "shipped recipes: " in refusal(name="zzzz")[0]
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"[data\n", "invalid TOML"), (b"\xff\xfe", "invalid TOML")])
-def test_a_file_that_is_no_toml_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
+def test_invalid_toml_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_bytes(content)
     assert words in refusal(name=str(path))[0]
 
 
-# --- written back ----------------------------------------------------------------------------------------
+# --- writing ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["ner", "demo-ko"])
-def test_a_resolved_recipe_reads_back_as_itself(name: str, tmp_path: Path) -> None:
-    """The run folder's recipe.toml is what a run is resumed and repeated from."""
+def test_a_written_recipe_reads_back_unchanged(name: str, tmp_path: Path) -> None:
+    """A run is resumed and repeated from the recipe.toml in its folder."""
     recipe = load_recipe(name, ["data.columns.pos=1", 'data.gazetteers.city=a "quoted" file.txt'])
     written = write_recipe(recipe)
     path = tmp_path / "recipe.toml"
@@ -201,6 +201,6 @@ def test_a_resolved_recipe_reads_back_as_itself(name: str, tmp_path: Path) -> No
     assert write_recipe(load_recipe(path)) == written
 
 
-def test_a_resolved_recipe_names_every_key_that_has_a_value() -> None:
+def test_a_written_recipe_contains_every_training_key() -> None:
     values = tomllib.loads(write_recipe(load_recipe("ner")))
     assert set(values["train"]) == set(TrainConfig.model_fields)

@@ -1,4 +1,4 @@
-"""What every section of a recipe is made of: closed to unknown keys, and open to what tables hold by then."""
+"""The base class of recipe sections: unknown keys are refused, and choices come from tables."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_a_choice_is_an_entry_of_its_table() -> None:
     ],
     ids=str,
 )
-def test_what_is_not_in_the_table_is_refused_with_what_is(values: dict[str, object], told: str) -> None:
+def test_an_unknown_choice_is_refused_with_the_known_ones(values: dict[str, object], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         Choosing.model_validate(values)
 
 
 def test_the_table_is_read_when_a_value_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part that is added to its table after the sections were made can be named in recipes."""
+    """A part added to its table after the sections are defined can be named in recipes."""
     with pytest.raises(ValidationError, match="use one of one, two"):
         Choosing(kind="three")
     monkeypatch.setitem(TABLE, "three", 3)

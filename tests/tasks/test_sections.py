@@ -1,4 +1,4 @@
-"""What a recipe may say: every key explained, every bound kept, and nothing changed after the fact."""
+"""Recipe sections: every key has a description, values are validated, and recipes are frozen."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ SECTIONS = dict.fromkeys(
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.__name__)
-def test_every_key_says_what_it_means(section: type[BaseModel]) -> None:
-    """The page of recipes and an editor's help are made of these sentences."""
+def test_every_key_has_a_description(section: type[BaseModel]) -> None:
+    """The recipe reference and the help in editors are generated from these descriptions."""
     assert section.__doc__
     for name, field in section.model_fields.items():
         assert field.description, f"{section.__name__}.{name} has no description"
@@ -50,20 +50,20 @@ def test_every_key_says_what_it_means(section: type[BaseModel]) -> None:
     ("config", "field", "table"),
     [(DropoutConfig, "kind", DROPOUTS), (PoolingConfig, "norm", {"none": None, **NORMS})],
 )
-def test_what_a_recipe_may_name_can_be_built(
+def test_every_allowed_value_can_be_built(
     config: type[BaseModel], field: str, table: dict[str, object]
 ) -> None:
-    """A kind that is allowed but not in the table would be a KeyError after minutes of reading data."""
+    """A kind that is allowed but not in the table would raise a KeyError after minutes of reading data."""
     assert set(get_args(config.model_fields[field].annotation)) == set(table)
 
 
-def test_a_recipe_has_a_key_for_every_contextual_source_and_stays_one_of_its_task(
+def test_recipes_have_a_key_for_every_contextual_source(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A source that is added to the table can be named in recipes; nothing else needs to know of it."""
+    """A source added to the table can be named in recipes without further changes."""
 
     class LookupConfig(ContextualConfig):
-        """Vectors in context from a table."""
+        """Contextual vectors from a table."""
 
     source = dataclasses.replace(CONTEXTUAL["elmo"], section=LookupConfig, description="looked up")
     monkeypatch.setitem(CONTEXTUAL, "lookup", source)
@@ -96,9 +96,7 @@ def test_a_recipe_without_embeddings_has_no_contextual_sources() -> None:
         ([], False),
     ],
 )
-def test_vectors_beside_the_encoders_states_are_nothing_for_it_to_read(
-    changes: list[str], seen: bool
-) -> None:
+def test_vectors_added_after_the_encoder_are_not_its_input(changes: list[str], seen: bool) -> None:
     assert load_recipe("crf", changes).model.sees_tokens is seen
 
 
@@ -120,7 +118,7 @@ def test_vectors_beside_the_encoders_states_are_nothing_for_it_to_read(
     ],
     ids=str,
 )
-def test_a_value_that_cannot_work_is_refused_before_training(values: dict[str, object]) -> None:
+def test_invalid_training_values_are_refused(values: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         TrainConfig.model_validate(values)
 
@@ -129,10 +127,10 @@ def test_a_value_that_cannot_work_is_refused_before_training(values: dict[str, o
     ("values", "unit"),
     [({}, "word"), ({"language": "ko"}, "eojeol"), ({"language": "ko", "unit": "syllable"}, "syllable")],
 )
-def test_a_language_has_its_usual_unit(values: dict[str, str], unit: str) -> None:
+def test_a_language_has_a_default_token_unit(values: dict[str, str], unit: str) -> None:
     assert CorpusConfig.model_validate({"train": "x", **values}).token_unit == unit
 
 
-def test_a_recipe_cannot_be_changed_after_it_was_checked() -> None:
+def test_a_validated_recipe_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         TrainConfig().epochs = 3  # type: ignore[misc]

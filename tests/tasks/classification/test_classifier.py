@@ -1,4 +1,4 @@
-"""From text to label: what would break: a label that depends on company, or a probability that is none."""
+"""If these break, a label depends on the other texts of the batch, or probabilities are invalid."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def deep(text_bundle: Any) -> TextClassifier:
     return load_text_bundle(text_bundle(upper=True))
 
 
-def test_a_text_gets_its_label_and_every_label_s_probability(flat: TextClassifier) -> None:
+def test_a_text_gets_a_label_and_all_probabilities(flat: TextClassifier) -> None:
     found = flat("good")
     odds = float(np.exp(4))
     assert (found.text, found.label, found.labels, found.notes) == ("good", "positive", ("positive",), ())
@@ -45,15 +45,15 @@ def test_a_text_gets_its_label_and_every_label_s_probability(flat: TextClassifie
     assert (flat("a good film.").tokens, found.tokens) == (4, 1)
 
 
-def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(text_bundle: Any) -> None:
+def test_temperature_lowers_the_confidence_and_keeps_the_label(text_bundle: Any) -> None:
     cool, warm = (load_text_bundle(text_bundle(temperature=t)) for t in (1.0, 2.0))
     one, other = cool("good film"), warm("good film")
     assert one.label == other.label == "positive"
-    assert other.score == pytest.approx(1 / (1 + np.exp(-1.0)), rel=1e-6)  # a score of 2, by 2
+    assert other.score == pytest.approx(1 / (1 + np.exp(-1.0)), rel=1e-6)  # a score of 2, divided by 2
     assert other.score < one.score
 
 
-def test_of_several_labels_each_is_given_by_itself(text_bundle: Any) -> None:
+def test_multi_label_models_give_each_label_independently(text_bundle: Any) -> None:
     multi_label = load_text_bundle(text_bundle(multi_label=True))
     both = multi_label("good bad")
     assert both.labels == ("negative", "positive")
@@ -61,7 +61,7 @@ def test_of_several_labels_each_is_given_by_itself(text_bundle: Any) -> None:
     assert multi_label.given(multi_label.probabilities(np.array([[-2.0, -1.0]]))[0]) == ()
 
 
-def test_extreme_scores_are_still_probabilities(flat: TextClassifier, text_bundle: Any) -> None:
+def test_extreme_scores_give_valid_probabilities(flat: TextClassifier, text_bundle: Any) -> None:
     for model in (flat, load_text_bundle(text_bundle(multi_label=True))):
         chances = model.probabilities(np.array([[1e9, -1e9], [-1e4, -1e4]], dtype=np.float32))
         assert np.isfinite(chances).all()
@@ -70,7 +70,7 @@ def test_extreme_scores_are_still_probabilities(flat: TextClassifier, text_bundl
 
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=TEXTS)
-def test_a_stream_is_answered_in_order_and_company_changes_nothing(
+def test_a_stream_is_answered_in_order_and_independently_of_batching(
     deep: TextClassifier, texts: list[str]
 ) -> None:
     together = list(deep.pipe(texts))
@@ -103,7 +103,7 @@ def test_any_text_gets_a_label(flat: TextClassifier, deep: TextClassifier, text:
 
 
 @pytest.mark.parametrize("text", [b"bytes", "ab\udcff", LabelledText("ab\udcff")])
-def test_what_is_no_text_is_refused(flat: TextClassifier, text: Any) -> None:
+def test_input_that_is_not_text_is_refused(flat: TextClassifier, text: Any) -> None:
     with pytest.raises(InputError, match=r"expected a text|cannot be encoded as UTF-8"):
         flat(text)
 
@@ -111,7 +111,7 @@ def test_what_is_no_text_is_refused(flat: TextClassifier, text: Any) -> None:
 # --- readings --------------------------------------------------------------------------------------------
 
 
-def test_a_reading_has_a_share_for_every_token_and_sentence(deep: TextClassifier) -> None:
+def test_a_reading_has_attention_for_every_token_and_sentence(deep: TextClassifier) -> None:
     texts = ["A good film. Really good. Yes.", "bad", "Not one. But two."]
     passages = [deep.passage(text) for text in texts]
     for passage, reading in zip(passages, deep.read(passages), strict=True):
@@ -121,19 +121,19 @@ def test_a_reading_has_a_share_for_every_token_and_sentence(deep: TextClassifier
         assert reading.scores.shape == (2,)
 
 
-def test_a_flat_model_reads_one_sentence(flat: TextClassifier) -> None:
+def test_a_flat_model_reads_a_text_as_one_sentence(flat: TextClassifier) -> None:
     (reading,) = flat.read([flat.passage("One. Two. good")])
     assert reading.sentences.tolist() == [1.0]
     assert len(reading.words) == 1
 
 
-def test_no_passage_gives_no_reading(flat: TextClassifier) -> None:
+def test_no_passages_give_no_readings(flat: TextClassifier) -> None:
     assert flat.read([]) == []
     assert list(flat.pipe([])) == []
 
 
 class Watched:
-    """A scorer that remembers how large its batches were."""
+    """A scorer that records the shapes of its batches."""
 
     at_once = 1
 
@@ -146,8 +146,8 @@ class Watched:
         return self._scorer.score_texts(batch)
 
 
-def test_batches_stay_small_however_tall_the_texts(deep: TextClassifier) -> None:
-    """Memory is what ends a bulk run: the sentences of texts count, not the texts."""
+def test_batches_stay_within_the_size_limit(deep: TextClassifier) -> None:
+    """Larger batches could run out of memory; the limit counts sentences, not texts."""
     watched = Watched(deep.scorer)
     model = TextClassifier(encoding=deep.encoding, scorer=watched, batch_size=TextBatchSize(200, 128))
     texts = ["good film. " * (1 + number % 9) for number in range(60)]
@@ -155,9 +155,7 @@ def test_batches_stay_small_however_tall_the_texts(deep: TextClassifier) -> None
     assert max(rows * width for rows, width in watched.shapes) <= 200
 
 
-def test_a_text_beyond_all_measure_is_cut_and_noted(
-    deep: TextClassifier, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_very_long_text_is_cut_and_noted(deep: TextClassifier, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gonie.tasks.classification.long_texts.CELLS", 30)
     found = deep("good film. " * 50)
     assert found.label == "positive"
@@ -167,13 +165,13 @@ def test_a_text_beyond_all_measure_is_cut_and_noted(
     assert report.noticed.total() == 1
 
 
-def test_what_the_recipe_leaves_out_is_noted_too(text_bundle: Any) -> None:
+def test_texts_cut_by_the_recipe_are_noted(text_bundle: Any) -> None:
     model = load_text_bundle(text_bundle(upper=True, max_sentences=1))
     found = model("good. bad. bad.")
     assert (found.label, found.notes) == ("positive", ("texts cut to 1 sentences",))
 
 
-def test_a_graph_of_other_labels_is_refused(flat: TextClassifier) -> None:
+def test_a_graph_with_another_number_of_labels_is_refused(flat: TextClassifier) -> None:
     class Other:
         at_once = 1
 
@@ -188,21 +186,21 @@ def test_a_graph_of_other_labels_is_refused(flat: TextClassifier) -> None:
 # --- marks -----------------------------------------------------------------------------------------------
 
 
-def test_marks_in_a_string_are_those_of_the_recipe(text_bundle: Any, flat: TextClassifier) -> None:
-    """A relation is asked for by marking two words; the answer is about the text as it reads."""
+def test_marks_in_a_text_are_read_as_the_recipe_says(text_bundle: Any, flat: TextClassifier) -> None:
+    """Words of a relation are marked in the text; the answer has the text without the marks."""
     marked = load_text_bundle(text_bundle(recipe={"data": {"marks": ["e1"]}}))
     raw, clean = "the <e1>film</e1> bad", "the film bad"
     found = marked(raw)
-    assert (found.text, found.label) == (clean, "positive")  # the word <e1> speaks for it
+    assert (found.text, found.label) == (clean, "positive")  # <e1> counts as a positive word
     assert marked(LabelledText(clean, marks=(Span(4, 8, "e1", "film"),))) == found
     assert found.notes == ()
     assert marked(clean).label == "negative"
     assert marked(clean).notes == ("texts without <e1>…</e1>, which the model was trained on",)
-    assert flat(raw).text == raw  # a model without marks takes them for text
+    assert flat(raw).text == raw  # a model without marks reads them as text
     with pytest.raises(InputError, match=r"x\.txt:3: unpaired mark"):
         marked.text("the <e1>film", path="x.txt", line=3)
 
 
-def test_a_classification_is_a_value(flat: TextClassifier) -> None:
+def test_equal_texts_give_equal_classifications(flat: TextClassifier) -> None:
     assert flat("good") == flat("good")
     assert isinstance(flat("good"), Classification)

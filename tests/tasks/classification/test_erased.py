@@ -1,4 +1,4 @@
-"""If these break, a word is said to matter because something else was changed with it."""
+"""If these break, erasing a word also changes something else in the text."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ def kept(text: Passage, words: str) -> Passage:
     return without(text, np.array(keep))
 
 
-def test_a_token_goes_with_its_characters() -> None:
+def test_erasing_a_token_removes_its_characters() -> None:
     left = kept(passage("It is not good."), "It is good .")
     assert [sentence.words for sentence in left.sentences] == [("It", "is", "good", ".")]
     assert left.running == "It is     good."
     assert left.labels == ("pos",)
 
 
-def test_words_beside_it_do_not_grow_together() -> None:
+def test_neighbouring_words_are_not_joined() -> None:
     assert kept(passage("good,cheap"), "good cheap").running == "good cheap"
 
 
-def test_a_sentence_without_tokens_is_gone() -> None:
+def test_a_sentence_without_tokens_is_removed() -> None:
     left = kept(passage("It rains. We go!"), "We go !")
     assert [sentence.words for sentence in left.sentences] == [("We", "go", "!")]
     assert left.sentences[0].starts == (10, 13, 15)
 
 
-def test_a_text_without_tokens_is_read_as_an_empty_one() -> None:
+def test_a_fully_erased_text_reads_as_an_empty_one() -> None:
     text = passage("It rains. We go!")
     left = kept(text, "")
     empty = passage("")
@@ -50,13 +50,13 @@ def test_a_text_without_tokens_is_read_as_an_empty_one() -> None:
     assert not left.running.strip()
 
 
-def test_marks_between_sentences_do_not_move_what_is_taken_out() -> None:
-    """The running text must be erased at the word, not a few characters beside it."""
+def test_marks_between_sentences_do_not_shift_the_erased_characters() -> None:
+    """The running text must be erased exactly at the word."""
     left = kept(passage("so it <s> goes on <s> and on", by="mark"), "so it goes and")
     assert left.running.split() == ["so", "it", "goes", "and"]
 
 
-def test_what_was_in_no_token_stays() -> None:
+def test_text_outside_the_tokens_is_kept() -> None:
     left = kept(passage("one two three", max_tokens=2), "two")
     assert left.running.split() == ["two", "three"]
 
@@ -68,8 +68,8 @@ def test_a_mark_is_a_token_without_characters() -> None:
     assert left.running == "a     shop"
 
 
-def test_characters_stay_while_a_token_needs_them() -> None:
-    """Two morphemes may be written in one syllable; taking one out leaves the other its own."""
+def test_shared_characters_are_kept_while_a_token_needs_them() -> None:
+    """Two morphemes may share a syllable; erasing one keeps the characters of the other."""
     both = Sentence(("하", "았", "다"), None, {}, "했다", (0, 0, 1), (1, 1, 2))
     text = Passage((both,), "했다")
     assert without(text, np.array([True, False, True])).running == "했다"
@@ -78,7 +78,7 @@ def test_characters_stay_while_a_token_needs_them() -> None:
 
 @settings(deadline=None)
 @given(st.text("ab ,.é한\U0001f600", max_size=30), st.data())
-def test_taking_out_twice_is_taking_out_both(text: str, data: st.DataObject) -> None:
+def test_erasing_in_two_steps_equals_erasing_at_once(text: str, data: st.DataObject) -> None:
     whole = passage(text)
     tokens = sum(map(len, whole.sentences))
     first, second = (
@@ -95,8 +95,8 @@ def test_taking_out_twice_is_taking_out_both(text: str, data: st.DataObject) -> 
     assert everything == whole
 
 
-def test_a_token_beyond_the_characters_that_are_searched_takes_none_with_it() -> None:
-    """Of a very long text the first characters alone are searched for n-grams; its tokens may go further."""
+def test_tokens_beyond_the_searched_characters_can_be_erased() -> None:
+    """Only the first characters of a very long text are searched for n-grams; its tokens may go further."""
     text = passage("It is not good.")
     left = kept(text._replace(running=text.running[:8]), "It good")
     assert left.running == "It      "

@@ -1,4 +1,4 @@
-"""The facet that scores classifiers on files: with the options given, else as in training."""
+"""Scoring classifiers on files, with the given options or else those of training."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_file_is_scored_as_the_options_say(classifier: Any, tmp_path: Path) ->
     assert score(label_column="m", format="jsonl") == 0.5
 
 
-def test_the_page_and_the_errors_are_those_of_the_evaluation(classifier: Any, tmp_path: Path) -> None:
+def test_the_page_and_the_errors_come_from_the_evaluation(classifier: Any, tmp_path: Path) -> None:
     path = tmp_path / "gold.tsv"
     path.write_text("t\tl\ngood film\tnegative\nbad\tnegative\n")
     scores = TextEvaluator().score(classifier, path, folder=tmp_path, options={})

@@ -56,7 +56,7 @@ def test_relations_have_the_official_score_first() -> None:
     assert text.startswith("Official macro F1 50.00  accuracy 66.67")
 
 
-def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
+def test_long_labels_are_not_truncated_on_a_narrow_terminal() -> None:
     """The directions of a relation differ in their last letters."""
     labels = ["Entity-Destination(e1,e2)", "Entity-Destination(e2,e1)"]
     lines = printed(evaluated(labels, labels, labels, bootstrap=20), width=80).splitlines()
@@ -64,7 +64,7 @@ def test_long_labels_are_whole_on_a_narrow_terminal() -> None:
     assert "".join(labels) in names
 
 
-def test_several_labels_have_no_confusion() -> None:
+def test_multi_label_evaluations_have_no_confusion_table() -> None:
     gold = [LabelledText("a", ("x", "y")), LabelledText("b", ())]
     result = evaluate_classes(
         gold, [("x",), ()], [[0.9, 0.2], [0.1, 0.1]], ["x", "y"], multi_label=True, bootstrap=0
@@ -74,13 +74,13 @@ def test_several_labels_have_no_confusion() -> None:
     assert "predicted as" not in text
 
 
-def test_a_label_that_the_model_lacks_is_said_and_none_is_read_as_markup() -> None:
+def test_unknown_labels_are_reported_and_not_read_as_markup() -> None:
     text = printed(evaluated(["[red]x[/red]", "b"], ["b", "b"], ["b", "c"], bootstrap=0))
     assert "cannot predict: [red]x[/red] (1)" in text
     assert text.count("[red]x[/red]") == 3  # its row, its confusion, the warning
 
 
-def test_no_label_steers_the_terminal_or_breaks_its_row() -> None:
+def test_control_characters_in_labels_are_replaced() -> None:
     labels = ["new\nline", "\x1b[2Jclear"]
     text = printed(
         evaluated([*labels, "\x1bunknown"], [labels[1], labels[1], labels[0]], labels, bootstrap=0)

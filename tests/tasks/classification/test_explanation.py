@@ -1,4 +1,4 @@
-"""If these break, a text is explained by the words of another, or for an answer that it did not get."""
+"""If these break, an explanation weights the wrong words, or explains an answer that was not given."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def explained(reader: Any, texts: Any, label: str | None = None, **options: Any)
     return [each.explanation for each in explain_items(model, texts, gradients=gradients, **options)]
 
 
-def test_each_text_has_the_models_answer_and_a_weight_for_each_word(
+def test_an_explanation_has_the_answer_and_a_weight_per_word(
     reader: Any, short_texts: tuple[str, ...]
 ) -> None:
     found = explained(reader, [*short_texts, ""], methods=ALL)
@@ -45,9 +45,7 @@ def test_each_text_has_the_models_answer_and_a_weight_for_each_word(
             assert [sum(row) for row in weights.words] == pytest.approx(weights.sentences, abs=1e-5)
 
 
-def test_the_methods_are_told_the_answer_and_the_temperature(
-    reader: Any, short_texts: tuple[str, ...]
-) -> None:
+def test_every_method_explains_the_requested_label(reader: Any, short_texts: tuple[str, ...]) -> None:
     (explanation,) = explained(reader, short_texts[:1], "b", methods=ALL)
     assert {weights.label for weights in explanation.weights} == {"b"}
     by_attention, by_gradients, by_erasure = map(flatten, explanation.weights)
@@ -59,7 +57,7 @@ def test_the_methods_are_told_the_answer_and_the_temperature(
     np.testing.assert_allclose(by_erasure, erasure(ExplainedClassifier(reader), answer))
 
 
-def test_the_answer_is_the_calibrated_probability_of_what_is_left(
+def test_log_odds_match_the_calibrated_probability_after_erasing(
     reader: Any, short_texts: tuple[str, ...]
 ) -> None:
     chance = np.random.default_rng(0)
@@ -84,7 +82,7 @@ def test_the_answer_is_the_calibrated_probability_of_what_is_left(
         ([[0.25, 0.5, 0.25]], [1.0], [0.25, 0.5, 0.25]),
     ],
 )
-def test_a_word_has_its_share_of_its_sentences_share(
+def test_word_attention_is_multiplied_by_sentence_attention(
     make_reader: Any, words: list[list[float]], sentences: list[float], shares: list[float]
 ) -> None:
     rows = tuple(np.array(row, dtype=np.float32) for row in words)
@@ -99,12 +97,12 @@ def test_gold_labels_stay_with_their_texts(make_reader: Any) -> None:
     assert [e.gold for e in explained(make_reader(), texts, methods=())] == [("a",), ("b",), ()]
 
 
-def test_a_label_that_is_none_is_refused_at_once(make_reader: Any) -> None:
+def test_an_unknown_label_is_refused(make_reader: Any) -> None:
     with pytest.raises(InputError, match=r"unknown label: z\. Use one of a, b, c"):
         TextExplanations().explained(make_reader(), {"label": "z"})
 
 
-def test_of_several_labels_a_text_has_those_that_are_more_likely_than_not(
+def test_multi_label_answers_have_a_probability_of_at_least_half(
     make_reader: Any, short_texts: tuple[str, ...]
 ) -> None:
     found = explained(make_reader("several labels"), short_texts, methods=())
@@ -115,7 +113,7 @@ def test_of_several_labels_a_text_has_those_that_are_more_likely_than_not(
     assert one.given == (one.label,)
 
 
-def test_texts_of_every_kind_of_file_in_order(make_reader: Any, tmp_path: Path) -> None:
+def test_texts_are_read_from_every_file_format_in_order(make_reader: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("good\n\nbad\n")
     (tmp_path / "b.tsv").write_text("text\tlabel\ngood film\ta\n")
     (tmp_path / "c.jsonl").write_text('{"text": "no label"}\n')
@@ -130,7 +128,7 @@ def test_texts_of_every_kind_of_file_in_order(make_reader: Any, tmp_path: Path) 
     assert [item.text for item in model.items("  ", [])] == ["  "]
 
 
-def test_held_out_texts_are_those_named_or_those_of_the_run(make_reader: Any, tmp_path: Path) -> None:
+def test_held_out_texts_come_from_the_given_file_or_the_run(make_reader: Any, tmp_path: Path) -> None:
     model = ExplainedClassifier(make_reader(), label="a")
     assert model.held_out(tmp_path, None) is None
     (tmp_path / "samples.jsonl").write_text('{"text": "good film"}\n')

@@ -1,4 +1,4 @@
-"""Explained texts on the terminal: labels, gold and every method, whether it has colours or not."""
+"""Explained texts on the terminal: labels, gold and every method, with and without colours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_text_is_shown_with_its_labels_and_every_method() -> None:
         assert due in shown.text, due
 
 
-def test_colours_where_there_are_some_and_none_where_they_are_not_wanted(
+def test_colours_are_used_unless_no_color_is_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     coloured = Shown(colour=True)
@@ -40,7 +40,7 @@ def test_colours_where_there_are_some_and_none_where_they_are_not_wanted(
     assert "bad(0.75)" in plain.text
 
 
-def test_long_lines_are_whole_in_a_file() -> None:
+def test_long_lines_are_not_wrapped_in_a_file() -> None:
     sentence = Sentence(words=("long",) * 100)
     starts, ends = zip(*sentence.offsets(), strict=True)
     located = Sentence(sentence.words, text=sentence.surface, starts=starts, ends=ends)
@@ -51,7 +51,7 @@ def test_long_lines_are_whole_in_a_file() -> None:
     assert any(line.count("long") == 100 for line in shown.text.splitlines())
 
 
-def test_a_text_that_may_have_several_labels_is_shown_with_those_it_gets() -> None:
+def test_multi_label_texts_are_shown_with_their_labels() -> None:
     each = replace(text_explanation(gold=("L1", "positive")), probabilities={"positive": 0.8, "L1": 0.6})
     for given, answer in (
         (("L1", "positive"), "positive · 0.8000, L1 · 0.6000  ✓ as gold"),

@@ -1,4 +1,4 @@
-"""Labels for the eye: no text can steer the terminal, and no label is lost."""
+"""Printing labels: control characters are replaced, and every label is shown."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ def found(text: str, scores: dict[str, float], labels: tuple[str, ...]) -> Class
     return Classification(text=text, label=best, score=scores[best], scores=scores, labels=labels)
 
 
-def test_a_text_is_one_line_and_cannot_steer_the_terminal() -> None:
+def test_a_text_is_one_line_without_control_characters() -> None:
     shown = pretty(found("\x1b[2J one\n two\ttabs", {"a\x07": 0.75, "b": 0.25}, ("a\x07",)))
     assert shown.plain == "a\ufffd 0.750  \ufffd[2J one two tabs"
 
 
-def test_none_of_several_labels_is_a_dash() -> None:
+def test_no_label_is_shown_as_a_dash() -> None:
     assert pretty(found("text", {"a": 0.2, "b": 0.1}, ())).plain == "–  text"
 
 
-def test_every_label_has_its_line_the_likeliest_first() -> None:
+def test_labels_are_listed_by_decreasing_probability() -> None:
     scores = {"a": 0.1, "longer": 0.7, "b": 0.2}
     shown = all_scores(found("text", scores, ("longer",))).plain
     assert shown == "longer  0.700\nb       0.200\na       0.100"
 
 
-def test_probabilities_stand_below_each_other_whatever_the_labels_hold() -> None:
+def test_probabilities_are_aligned_for_any_labels() -> None:
     scores = {"two\nlines": 0.5, "긍정": 0.375, "a\tb": 0.125}
     shown = all_scores(found("text", scores, ("two\nlines",))).plain
     assert shown == "two lines  0.500\n긍정       0.375\na b        0.125"

@@ -1,4 +1,4 @@
-"""No text takes more memory than there is, and what is left out is said."""
+"""Limits on long texts: memory is bounded, and cuts are noted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sentence(n: int) -> Sentence:
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=30))
-def test_data_key_fits_and_nothing_that_fits_is_left_out(lengths: list[int]) -> None:
+def test_as_many_sentences_as_fit_are_kept(lengths: list[int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(long_texts, "LONGEST", 40)
         patch.setattr(long_texts, "CELLS", 200)
@@ -44,14 +44,14 @@ def test_columns_and_offsets_are_cut_with_the_words(monkeypatch: pytest.MonkeyPa
     assert bounded(passage([5]), Report()).sentences == (replace(sentence(3), text="wwwww"),)
 
 
-def test_an_ordinary_text_is_left_alone() -> None:
+def test_an_ordinary_text_is_not_changed() -> None:
     report, given = Report(), passage([30, 1, 400])
     assert bounded(given, report) == given
     assert not report.noticed
 
 
 def test_a_text_is_searched_for_n_grams_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each character takes a hundred bytes while n-grams are looked for: a book would take gigabytes."""
+    """The search takes a hundred bytes per character, so a book would take gigabytes."""
     monkeypatch.setattr(long_texts, "CHARACTERS", 5)
     report = Report()
     assert searched(Passage((sentence(1),), "abcdef"), report).running == "abcde"

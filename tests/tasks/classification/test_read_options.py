@@ -1,4 +1,4 @@
-"""A model's files are read as those it was trained on; a stranger's recipe ends in a sentence."""
+"""Files are read with the options of training; an invalid recipe is refused with a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.text.labelled_text import TextOptions
 
 
-def test_what_the_recipe_says_is_kept_and_changes_win() -> None:
+def test_options_come_from_the_recipe_unless_overridden() -> None:
     data = {"text_column": "document", "label_separator": "|", "marks": ["e1", "e2"], "train": "x.tsv"}
     assert text_options({"data": data}, label_column=None) == TextOptions(
         text_column="document", label_column=None, label_separator="|", marks=("e1", "e2")
@@ -23,6 +23,6 @@ def test_without_a_recipe_the_columns_are_text_and_label() -> None:
 
 
 @pytest.mark.parametrize("data", [{"marks": 3}, {"marks": [3]}, {"text_column": None}, "none", 3, [{}]])
-def test_a_recipe_of_other_values_is_refused(data: Any) -> None:
+def test_an_invalid_recipe_is_refused(data: Any) -> None:
     with pytest.raises(BundleError, match="invalid data section in the model's recipe"):
         text_options({"data": data})

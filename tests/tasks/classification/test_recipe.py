@@ -1,4 +1,4 @@
-"""What a classifier's recipe may say: what cannot work together is refused before anything is read."""
+"""Recipes of classifiers: invalid settings are refused before any data is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN: dict[str, Any] = {"task": "classify", "data": {"train": "x.tsv"}, "model"
 
 
 def recipe(**changes: Any) -> TextRecipe:
-    """The plain recipe with whole sections replaced."""
+    """Return the plain recipe with whole sections replaced."""
     made = check_recipe({**PLAIN, **changes}, source="a test")
     assert isinstance(made, TextRecipe)
     return made
@@ -45,25 +45,25 @@ def recipe(**changes: Any) -> TextRecipe:
     ],
     ids=str,
 )
-def test_what_cannot_work_is_refused_with_its_reason(changes: dict[str, Any], told: str) -> None:
+def test_invalid_recipes_are_refused_with_a_reason(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(RecipeError, match=told):
         recipe(**changes)
 
 
-def test_a_second_level_reads_sentences_unless_told_otherwise() -> None:
-    """A user's own file has no marks between sentences: the tokenizer then finds them."""
+def test_hierarchical_models_split_texts_into_sentences_by_default() -> None:
+    """A user's own file has no marks between sentences, so the tokenizer finds them."""
     assert recipe().cut_by == "text"
     assert recipe(model={"words": {}, "sentences": {}}).cut_by == "sentence"
     marked = recipe(data={"train": "x", "sentences": "mark"}, model={"words": {}, "sentences": {}})
     assert marked.cut_by == "mark"
 
 
-def test_n_grams_alone_are_a_model() -> None:
+def test_a_model_can_use_n_grams_alone() -> None:
     alone = recipe(model={"bag": {"words": [1, 2]}, "encoder": {"kind": "none"}})
     assert not alone.model.sees_tokens
     assert alone.model.groups == ()
 
 
-def test_what_only_a_tagger_has_is_unknown_to_a_classifier() -> None:
+def test_keys_of_taggers_are_unknown_to_classifiers() -> None:
     with pytest.raises(RecipeError, match=r"data\.tag_column: unknown key"):
         recipe(data={"train": "x", "tag_column": 1})

@@ -1,4 +1,4 @@
-"""A classifier's answers to rows: the same that it gives one by one, and the records of them."""
+"""Answers of classifiers to rows of a file, and the records of these answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gonie.text.types import Classification
 
 @pytest.fixture
 def make(text_bundle: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
-    """A classifier whose recipe has this ``data``."""
+    """Builds a classifier whose recipe has this ``data`` section."""
 
     def made(**data: Any) -> Any:
         write_bundle(tmp_path / "bundle", text_bundle(recipe={"data": data}))
@@ -30,7 +30,7 @@ def make(text_bundle: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
     return made
 
 
-def test_each_row_has_its_label_beside_what_was_given(make: Callable[..., Any]) -> None:
+def test_a_record_has_the_given_columns_and_the_label(make: Callable[..., Any]) -> None:
     given = {"id": "x", "body": "good film", "label": "gold"}
     rows = [TextRow("f", 3, ("good film",), given), TextRow("f", 4, ("bad",))]
     classifier = make()
@@ -42,7 +42,7 @@ def test_each_row_has_its_label_beside_what_was_given(make: Callable[..., Any]) 
     assert answering.tokenizer_settings.language == "en"
 
 
-def test_marks_that_do_not_fit_are_the_rows_fault(make: Callable[..., Any]) -> None:
+def test_only_rows_with_invalid_marks_are_rejected(make: Callable[..., Any]) -> None:
     answering = TextRecords().answering(make(marks=["e1"]), {})
     texts = ["<e1>good</e1>", "<e1>never ends", "<e1>bad</e1>"]
     bad: list[tuple[int, str]] = []
@@ -53,7 +53,7 @@ def test_marks_that_do_not_fit_are_the_rows_fault(make: Callable[..., Any]) -> N
     assert bad[0][1].startswith("f:2: ")
 
 
-def test_texts_of_tables_are_found_as_in_training(make: Callable[..., Any], tmp_path: Path) -> None:
+def test_tables_are_read_with_the_columns_of_training(make: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("label\treview\nx\tgood film\n")
     records, classifier = TextRecords(), make(text_column="review")
     answering = records.answering(classifier, {})
@@ -73,7 +73,7 @@ def test_notes_are_counted_and_shown_at_the_end() -> None:
     assert list(notes.summary()) == ["cut: 2 texts", "odd: 1 text"]
 
 
-def test_a_label_stands_beside_what_was_given() -> None:
+def test_a_label_result_keeps_the_given_columns() -> None:
     found = Classification("a", "good", 0.75, {"good": 0.75, "bad": 0.25}, ("good",), notes=("cut",))
     assert label_result(found, multi_label=False) == {
         "text": "a",
@@ -87,8 +87,8 @@ def test_a_label_stands_beside_what_was_given() -> None:
     assert (multi_label["body"], multi_label["id"], multi_label["labels"]) == ("a", 7, ["good"])
 
 
-def test_whatever_stood_in_an_object_is_given_back() -> None:
-    """Half a surrogate pair beside the text cannot be written as UTF-8, and is no reason to stop."""
+def test_all_given_values_are_written_back() -> None:
+    """A lone surrogate in another column cannot be written as UTF-8, but must not stop the run."""
     given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
     found = Classification("좋다", "a", 1.0, {"a": 1.0}, ("a",))
     line = json_line(label_result(found, given, multi_label=False))

@@ -1,4 +1,4 @@
-"""A classifier's answers against gold: what would break: a score of other texts than those of the file."""
+"""If these break, answers are scored against the gold labels of other texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TEXTS = [LabelledText("good film", ("pos",)), LabelledText("bad", ("neg",)), Lab
 
 
 def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
-    """Whatever is good is positive, and the probability says so."""
+    """Classify texts that contain the word good as positive."""
     for text in texts:
         chance = 0.75 if "good" in text.text else 0.25
         label = "pos" if chance > 0.5 else "neg"
@@ -26,7 +26,7 @@ def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
         )
 
 
-def test_each_text_is_held_against_its_own_answer() -> None:
+def test_each_answer_is_scored_against_its_own_text() -> None:
     result = score_texts(iter(TEXTS), classify, labels=("neg", "pos"), multi_label=False, bootstrap=0)
     assert (result.texts, result.right) == (3, 2)
     (error,) = result.errors()
@@ -35,7 +35,7 @@ def test_each_text_is_held_against_its_own_answer() -> None:
     assert sum(score.texts for score in result.lengths) == 3
 
 
-def test_several_labels_are_scored_each_by_itself() -> None:
+def test_multi_label_answers_are_scored_per_label() -> None:
     texts = [LabelledText("good film", ("pos", "neg")), LabelledText("bad", ("neg",))]
     result = score_texts(texts, classify, labels=("neg", "pos"), multi_label=True, bootstrap=0)
     assert (result.multi_label, result.accuracy) == (True, 0.5)

@@ -1,4 +1,4 @@
-"""Recipes of language models: what cannot be built is refused before any text is read."""
+"""Recipes of language models: invalid settings are refused before any text is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TEXT = 'data.text=["wiki.txt"]'
 
 
 @pytest.mark.parametrize("name", ["elmo", "elmo-small", "elmo-ko"])
-def test_what_ships_can_be_loaded_and_asks_for_text(name: str) -> None:
+def test_shipped_recipes_load_and_require_text(name: str) -> None:
     assert load_recipe(name, [TEXT], command="pretrain").train.forget > 0, (
         "in use a sentence starts from nothing"
     )
@@ -28,13 +28,13 @@ def test_what_ships_can_be_loaded_and_asks_for_text(name: str) -> None:
         (["train.optimizer=per-window"], "per-window is for taggers"),
     ],
 )
-def test_what_cannot_be_is_refused_with_a_sentence(changes: list[str], said: str) -> None:
+def test_invalid_recipes_are_refused_with_a_reason(changes: list[str], said: str) -> None:
     with pytest.raises(RecipeError, match=said):
         load_recipe("elmo-small", [TEXT, *changes], command="pretrain")
 
 
-def test_a_model_with_bounds_may_be_as_wide_as_its_cells() -> None:
-    """Published models may be, and are not computed by what cannot do it."""
+def test_a_clipped_model_may_be_as_wide_as_its_cells() -> None:
+    """Published models may have this shape, and the layer with clipping supports it."""
     bounds = ["model.cell_clip=3", "model.state_clip=3"]
     shape = load_recipe(
         "elmo-small", [TEXT, "model.width=64", "model.hidden=64", *bounds], command="pretrain"

@@ -1,4 +1,4 @@
-"""A bundle of pairs from elsewhere: whatever its description says, it loads or is refused in a sentence."""
+"""Loading bundles of pair models: an invalid bundle.json is refused with a message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INDEX = "bundle.json"
 
 @pytest.fixture
 def folder(pair_bundle: Callable[..., PairBundle], tmp_path: Path) -> Callable[..., Path]:
-    """Writes a bundle whose description was changed: the keys on the way to a value, and the value."""
+    """Writes a bundle with changes to its bundle.json; a change is a dotted key and a value."""
 
     def write(*changes: tuple[str, Any], values: bool = False) -> Path:
         write_bundle(tmp_path / "b", pair_bundle(values=values))
@@ -40,7 +40,7 @@ def folder(pair_bundle: Callable[..., PairBundle], tmp_path: Path) -> Callable[.
     return write
 
 
-def test_what_is_written_is_read_back(folder: Callable[..., Path]) -> None:
+def test_a_written_bundle_is_read_back(folder: Callable[..., Path]) -> None:
     model: Any = gonie.load(folder())
     assert isinstance(model, PairClassifier)
     assert model("good", "good").label == "same"
@@ -89,9 +89,7 @@ def test_what_is_written_is_read_back(folder: Callable[..., Path]) -> None:
     ],
     ids=str,
 )
-def test_a_value_that_no_bundle_has_is_refused_not_traced(
-    folder: Callable[..., Path], path: str, value: Any
-) -> None:
+def test_an_invalid_value_raises_a_bundle_error(folder: Callable[..., Path], path: str, value: Any) -> None:
     with pytest.raises(BundleError):
         gonie.load(folder((path, value)))
 
@@ -129,8 +127,8 @@ def test_a_missing_key_is_named(folder: Callable[..., Path], key: str) -> None:
         gonie.load(path)
 
 
-def test_it_loads_and_answers_without_torch(pair_runs: Path) -> None:
-    """The core install has none, and a model that was trained elsewhere answers all the same."""
+def test_a_bundle_loads_and_answers_without_torch(pair_runs: Path) -> None:
+    """The core install has no torch, and must run models that were trained elsewhere."""
     program = (
         "import sys\n"
         "class Absent:\n"

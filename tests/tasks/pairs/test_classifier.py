@@ -1,4 +1,4 @@
-"""If these break, an answer depends on the pairs beside it, or is given for other texts."""
+"""If these break, an answer depends on the other pairs of the batch, or belongs to other texts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def values(pair_bundle: Any) -> PairClassifier:
     return load_pair_bundle(pair_bundle(values=True))
 
 
-def test_a_pair_gets_its_label_and_every_labels_probability(labels: PairClassifier) -> None:
+def test_a_pair_gets_a_label_and_all_probabilities(labels: PairClassifier) -> None:
     found = labels("good film good", "good")
     high = float(1 / (1 + np.exp(-(4 * 2 / 3 - 2 / 3))))  # agreement 8/3, difference 2/3
     assert (found.text, found.text_pair, found.label) == ("good film good", "good", "same")
@@ -60,7 +60,7 @@ def test_a_pair_gets_a_value_on_the_scale(values: PairClassifier) -> None:
     assert values.gives_values
 
 
-def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(pair_bundle: Any) -> None:
+def test_temperature_lowers_the_confidence_and_keeps_the_label(pair_bundle: Any) -> None:
     cool, warm = (load_pair_bundle(pair_bundle(temperature=t)) for t in (1.0, 2.0))
     one, other = cool("good", "good"), warm("good", "good")
     assert one.label == other.label == "same"
@@ -70,7 +70,7 @@ def test_a_temperature_makes_it_less_sure_and_never_changes_its_mind(pair_bundle
 @settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pairs=PAIRS)
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_a_stream_is_answered_in_order_and_company_changes_nothing(
+def test_a_stream_is_answered_in_order_and_independently_of_batching(
     kind: str, pairs: list[tuple[str, str]], labels: PairClassifier, values: PairClassifier
 ) -> None:
     model = labels if kind == "labels" else values
@@ -83,8 +83,8 @@ def test_a_stream_is_answered_in_order_and_company_changes_nothing(
         assert alone.value == pytest.approx(found.value, abs=1e-5)
 
 
-def test_a_trained_model_is_no_exception(pair_runs: Path, pair_toy: Path) -> None:
-    """Attention between the texts, two recurrent layers and maxima: padding must not reach any of them."""
+def test_batching_does_not_change_the_answers_of_trained_models(pair_runs: Path, pair_toy: Path) -> None:
+    """Padding must not affect the attention between the texts, the recurrent layers or the max pooling."""
     for kind in ("labels", "values"):
         model: Any = gonie.load(pair_runs / kind)
         rows = (pair_toy / f"{kind}-test.tsv").read_text("utf-8").splitlines()[1:]
@@ -124,19 +124,19 @@ def test_any_two_texts_get_an_answer(labels: PairClassifier, values: PairClassif
 @pytest.mark.parametrize(
     "pair", ["ab", ("a",), ("a", "b", "c"), 7, None, {"text": "a", "text_pair": "b"}], ids=str
 )
-def test_what_is_no_pair_is_refused_with_what_to_pass(labels: PairClassifier, pair: Any) -> None:
+def test_input_that_is_not_a_pair_is_refused_with_a_fix(labels: PairClassifier, pair: Any) -> None:
     with pytest.raises(InputError, match=r"not a pair of texts.*Pass two texts: \(text, text_pair\)"):
         list(labels.pipe([pair]))
 
 
 @pytest.mark.parametrize("text", [b"bytes", "ab\udcff", None, 7])
-def test_what_is_no_text_is_refused(labels: PairClassifier, text: Any) -> None:
+def test_input_that_is_not_text_is_refused(labels: PairClassifier, text: Any) -> None:
     for pair in ((text, "good"), ("good", text), LabelledPair("good", text)):
         with pytest.raises(InputError, match="text"):
             list(labels.pipe([pair]))
 
 
-def test_a_long_text_is_cut_and_noted_whichever_side_it_is_on(pair_bundle: Any) -> None:
+def test_a_long_text_on_either_side_is_cut_and_noted(pair_bundle: Any) -> None:
     model = load_pair_bundle(pair_bundle(max_tokens=3))
     long = "good " * 3 + "bad " * 50
     for pair in ((long, "good"), ("good", long)):
@@ -150,7 +150,7 @@ def test_a_long_text_is_cut_and_noted_whichever_side_it_is_on(pair_bundle: Any) 
 
 
 class Watched:
-    """A scorer that remembers how large its batches were."""
+    """A scorer that records the shapes of its batches."""
 
     at_once = 1
 
@@ -163,8 +163,8 @@ class Watched:
         return self._scorer.score_texts(batch)
 
 
-def test_batches_stay_small_however_long_the_texts(labels: PairClassifier) -> None:
-    """Memory is what ends a bulk run."""
+def test_batches_stay_within_the_size_limit(labels: PairClassifier) -> None:
+    """Larger batches could run out of memory."""
     watched = Watched(labels.scorer)
     model = PairClassifier(encoding=labels.pairs, scorer=watched, batch_size=TextBatchSize(200, 128))
     pairs = [("good film " * (1 + number % 9), "bad") for number in range(60)]
@@ -172,7 +172,7 @@ def test_batches_stay_small_however_long_the_texts(labels: PairClassifier) -> No
     assert max(rows * width for rows, width in watched.shapes) <= 200
 
 
-def test_what_is_encoded_once_is_answered_as_often_as_asked(labels: PairClassifier) -> None:
+def test_encoded_pairs_can_be_answered_repeatedly(labels: PairClassifier) -> None:
     pairs = [("good", "bad"), ("good film", "good")]
     encoded = labels.encode(pairs)
     assert labels.answer_encoded(encoded) == labels.answer_encoded(encoded) == list(labels.pipe(pairs))
@@ -180,14 +180,14 @@ def test_what_is_encoded_once_is_answered_as_often_as_asked(labels: PairClassifi
     assert list(labels.pipe([])) == []
 
 
-def test_threads_may_share_a_model(labels: PairClassifier) -> None:
+def test_threads_can_share_a_model(labels: PairClassifier) -> None:
     pairs = [("good film " * (number % 5), "bad good") for number in range(40)]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda pair: labels(*pair), pairs))
     assert together == [labels(*pair) for pair in pairs]
 
 
-def test_a_graph_of_other_labels_is_refused(labels: PairClassifier) -> None:
+def test_a_graph_with_another_number_of_labels_is_refused(labels: PairClassifier) -> None:
     class Other:
         at_once = 1
 

@@ -1,4 +1,4 @@
-"""If these break, a token is looked for in the wrong text, or a value is learned for another pair."""
+"""If these break, token offsets point into the wrong text, or a value belongs to another pair."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def values(pair_bundle: Any) -> PairEncoding:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(first=TEXT, second=TEXT)
-def test_a_pair_is_two_sentences_whose_tokens_are_found_in_its_text(
+def test_token_offsets_of_both_texts_match_the_joined_text(
     labels: PairEncoding, first: str, second: str
 ) -> None:
-    """An explanation paints the characters at these offsets."""
+    """An explanation highlights the characters at these offsets."""
     pair = LabelledPair(first, second, ("same",), None, "f.tsv", 3)
     passage = labels.passage(pair)
     own = [labels.texts.passages.tokenizer(text) for text in (first, second)]
@@ -57,7 +57,7 @@ def test_a_pair_is_two_sentences_whose_tokens_are_found_in_its_text(
     )
 
 
-def test_each_text_is_cut_at_its_limit_and_that_is_noted(pair_bundle: Any) -> None:
+def test_each_text_is_cut_at_the_limit_and_noted(pair_bundle: Any) -> None:
     encoding = pair_bundle(max_tokens=2).encoding
     report = Report()
     passage = encoding.passage(LabelledPair("good good bad", "bad"), report)
@@ -82,7 +82,7 @@ def test_a_batch_says_which_rows_are_the_texts_of_a_pair(labels: PairEncoding) -
     assert batch["labels"].tolist() == [0, 1]
 
 
-def test_values_stand_in_the_place_of_labels(values: PairEncoding) -> None:
+def test_values_are_stored_as_the_labels_of_a_batch(values: PairEncoding) -> None:
     corpus = values.encode(
         [LabelledPair("a", "b", (), 2.5), LabelledPair("c", "d"), LabelledPair("e", "f", (), 0)]
     )
@@ -92,7 +92,7 @@ def test_values_stand_in_the_place_of_labels(values: PairEncoding) -> None:
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_it_is_restored_from_what_a_bundle_keeps(kind: str, request: pytest.FixtureRequest) -> None:
+def test_an_encoding_is_restored_from_its_json(kind: str, request: pytest.FixtureRequest) -> None:
     encoding: PairEncoding = request.getfixturevalue(kind)
     again = PairEncoding.from_json(json.loads(json.dumps(encoding.to_json())))
     assert again.scale == encoding.scale
@@ -101,10 +101,10 @@ def test_it_is_restored_from_what_a_bundle_keeps(kind: str, request: pytest.Fixt
         assert np.array_equal(again.encode(pair).batch(np.array([0]))[name], array), name
 
 
-def test_sentences_of_pairs_are_counted_in_order(labels: PairEncoding) -> None:
+def test_sentences_of_pairs_are_returned_in_order(labels: PairEncoding) -> None:
     found = sentences_of(labels.passage(pair) for pair in (LabelledPair("a", "b"), LabelledPair("c", "d")))
     assert [sentence.words for sentence in found] == [("a",), ("b",), ("c",), ("d",)]
 
 
-def test_a_share_of_the_scale() -> None:
+def test_share_is_the_position_of_a_value_on_the_scale() -> None:
     assert [ValueScale(1.0, 5.0).share(value) for value in (1.0, 2.0, 5.0)] == [0.0, 0.25, 1.0]

@@ -1,4 +1,4 @@
-"""The facet that scores pair models on files: with the options given, else as in training."""
+"""Scoring pair models on files, with the given options or else those of training."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_a_file_is_scored_as_the_options_say(labels: PairClassifier, tmp_path: P
     assert scored(labels, path, label_column="m", format="jsonl").evaluation.headline == ("accuracy", 0.5)
 
 
-def test_values_are_in_the_column_that_is_named(values: PairClassifier, tmp_path: Path) -> None:
-    """For a model of values, --label-column is the column of the values."""
+def test_gold_values_are_read_from_the_named_column(values: PairClassifier, tmp_path: Path) -> None:
+    """For models that predict values, --label-column names the column of the gold values."""
     path = tmp_path / "gold.tsv"
     path.write_text("p\th\tv\tw\ngood\tgood\t5\t0\ngood\tbad\t0\t5\nfilm\tfilm\t2.5\t2.5\n")
     assert scored(values, path).evaluation.headline == ("pearson", pytest.approx(1.0, abs=1e-4))
@@ -49,7 +49,9 @@ def test_values_are_in_the_column_that_is_named(values: PairClassifier, tmp_path
     assert turned.headline == ("pearson", pytest.approx(-1.0, abs=1e-4))
 
 
-def test_what_was_read_and_cut_is_told(labels: PairClassifier, tmp_path: Path) -> None:
+def test_notes_name_the_columns_and_count_unlabelled_and_cut_pairs(
+    labels: PairClassifier, tmp_path: Path
+) -> None:
     path = tmp_path / "gold.tsv"
     path.write_text("p\th\tl\ngood good good bad\tgood\tsame\na\tb\t-\n")
     told = "\n".join(scored(labels, path).notes)
@@ -58,7 +60,7 @@ def test_what_was_read_and_cut_is_told(labels: PairClassifier, tmp_path: Path) -
     assert "cut to 3 tokens" in told
 
 
-def test_errors_have_both_texts_and_the_surest_comes_first(labels: PairClassifier, tmp_path: Path) -> None:
+def test_errors_have_both_texts_and_are_sorted_by_confidence(labels: PairClassifier, tmp_path: Path) -> None:
     path = tmp_path / "gold.csv"
     path.write_text('p,h,l\ngood,"good, good",other\nfilm,good,same\ngood,bad,other\n')
     errors = scored(labels, path).errors()
@@ -72,9 +74,7 @@ def test_errors_have_both_texts_and_the_surest_comes_first(labels: PairClassifie
     assert [cell.plain for cell in cells] == ["other", "same", "good | good, good"]
 
 
-def test_of_values_every_pair_is_listed_and_the_worst_comes_first(
-    values: PairClassifier, tmp_path: Path
-) -> None:
+def test_errors_of_values_list_every_pair_worst_first(values: PairClassifier, tmp_path: Path) -> None:
     path = tmp_path / "gold.tsv"
     path.write_text("p\th\tv\ngood\tgood\t5\ngood\tbad\t4\nfilm\tfilm\t2.5\n")
     errors = scored(values, path).errors()
@@ -83,7 +83,7 @@ def test_of_values_every_pair_is_listed_and_the_worst_comes_first(
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_the_page_is_inert_and_shows_the_errors(
+def test_the_page_shows_the_errors_and_runs_no_scripts(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path, parse: Any
 ) -> None:
     path = tmp_path / "gold.tsv"

@@ -1,4 +1,4 @@
-"""If these break, a pair is explained by the words of another text, or for an answer that it did not get."""
+"""If these break, an explanation weights the wrong words, or explains an answer that was not given."""
 
 from __future__ import annotations
 
@@ -50,9 +50,7 @@ def asked(model: PairClassifier, pair: LabelledPair, label: str | None = None) -
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
-def test_a_word_is_erased_as_if_its_text_had_been_written_without_it(
-    labels: PairClassifier, data: st.DataObject
-) -> None:
+def test_erasing_words_equals_a_text_without_them(labels: PairClassifier, data: st.DataObject) -> None:
     encoding: PairEncoding = labels.pairs
     words = st.lists(st.sampled_from(["good", "bad", "film", "the"]), min_size=1, max_size=5)
     first, second = data.draw(words), data.draw(words)
@@ -70,10 +68,8 @@ def test_a_word_is_erased_as_if_its_text_had_been_written_without_it(
     np.testing.assert_allclose(reading.scores, written.scores, atol=1e-6)
 
 
-def test_with_a_whole_text_erased_it_is_read_as_an_empty_one(
-    labels: PairClassifier, values: PairClassifier
-) -> None:
-    """How faithful a method is, is measured by erasing up to everything."""
+def test_a_fully_erased_text_is_scored_as_empty(labels: PairClassifier, values: PairClassifier) -> None:
+    """The faithfulness of a method is measured by erasing up to all words."""
     pair = LabelledPair("good film", "good")
     for keep, left in (
         ([False, False, True], ("", "good")),
@@ -87,7 +83,7 @@ def test_with_a_whole_text_erased_it_is_read_as_an_empty_one(
         assert 5 * to_probabilities(np.array([odds]))[0] == pytest.approx(values(*left).value, abs=1e-4)
 
 
-def test_many_questions_are_answered_in_their_order(labels: PairClassifier) -> None:
+def test_log_odds_are_in_the_order_of_the_questions(labels: PairClassifier) -> None:
     chance = np.random.default_rng(0)
     questions = []
     for number in range(40):
@@ -102,7 +98,7 @@ def test_many_questions_are_answered_in_their_order(labels: PairClassifier) -> N
 
 
 @given(st.lists(st.floats(-1, 6), min_size=1, max_size=5))
-def test_the_log_odds_of_a_value_are_those_of_its_share_of_the_scale(values: list[float]) -> None:
+def test_log_odds_of_a_value_use_its_position_on_the_scale(values: list[float]) -> None:
     found = value_log_odds(np.array(values), ValueScale(0.0, 5.0))
     assert np.isfinite(found).all(), "also at the ends of the scale, and beyond"
     for value, odds in zip(values, found, strict=True):
@@ -139,7 +135,7 @@ def test_a_trained_model_is_explained_by_every_method(kind: str, pair_runs: Path
 
 
 def baseline_odds(run: Path, classifier: PairClassifier, answer: Any) -> float:
-    """The log-odds of the answer where every token has the vector zero."""
+    """Return the log-odds of the answer when every token vector is zero."""
     import torch
 
     from gonie.nn.inference import to_tensors
@@ -159,7 +155,7 @@ def baseline_odds(run: Path, classifier: PairClassifier, answer: Any) -> float:
     return float(np.log(chance / (1 - chance)))
 
 
-def test_the_answer_is_that_of_the_model(labels: PairClassifier, values: PairClassifier) -> None:
+def test_an_explanation_has_the_answer_of_the_model(labels: PairClassifier, values: PairClassifier) -> None:
     pairs = [LabelledPair("good", "good", ("same",)), LabelledPair("good", "bad", ("same",))]
     one, other = (each.explanation for each in explain_items(ExplainedPairs(labels), pairs, methods=()))
     assert (one.label, one.given, one.gold) == ("same", ("same",), ("same",))
@@ -171,7 +167,7 @@ def test_the_answer_is_that_of_the_model(labels: PairClassifier, values: PairCla
     assert list(value.explanation.probabilities.values()) == pytest.approx([4.91 / 5], abs=1e-3)
 
 
-def test_another_label_is_explained_where_asked(labels: PairClassifier) -> None:
+def test_another_label_can_be_explained(labels: PairClassifier) -> None:
     pair = LabelledPair("good", "good")
     for label, sign in (("same", 1), ("other", -1)):
         model = PairExplanations().explained(labels, {"label": label})
@@ -181,17 +177,17 @@ def test_another_label_is_explained_where_asked(labels: PairClassifier) -> None:
         assert all(sign * weight > 0 for weight in flatten(each.explanation.weights[0]))
 
 
-def test_a_label_that_is_none_is_refused_at_once(labels: PairClassifier, values: PairClassifier) -> None:
+def test_an_unknown_label_is_refused(labels: PairClassifier, values: PairClassifier) -> None:
     with pytest.raises(InputError, match=r"unknown label: 'maybe'.*The labels are other, same"):
         PairExplanations().explained(labels, {"label": "maybe"})
     with pytest.raises(InputError, match="the model gives values"):
         PairExplanations().explained(values, {"label": "same"})
 
 
-# --- items -----------------------------------------------------------------------------------------------
+# --- reading pairs ---------------------------------------------------------------------------------------
 
 
-def test_pairs_of_every_kind_of_file_in_order(labels: PairClassifier, tmp_path: Path) -> None:
+def test_pairs_are_read_from_every_file_format_in_order(labels: PairClassifier, tmp_path: Path) -> None:
     contents = {
         "a.txt": "good\tbad\n\nbad\tbad\n",
         "b.tsv": "label\ttext\ttext_pair\nsame\tgood film\tgood\n",
@@ -221,13 +217,13 @@ def test_pairs_of_every_kind_of_file_in_order(labels: PairClassifier, tmp_path: 
 
 
 @pytest.mark.parametrize("line", ["good", "good\tbad\tfilm"])
-def test_a_line_that_is_no_pair_is_refused(labels: PairClassifier, line: str, tmp_path: Path) -> None:
+def test_a_line_that_is_not_a_pair_is_refused(labels: PairClassifier, line: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"good\tbad\n{line}\n", "utf-8")
     with pytest.raises(InputError, match=r"a\.txt:2: expected 2 tab-separated texts"):
         list(ExplainedPairs(labels).items(None, [tmp_path / "a.txt"]))
 
 
-def test_held_out_pairs_are_those_named_or_those_of_the_run(labels: PairClassifier, tmp_path: Path) -> None:
+def test_held_out_pairs_come_from_the_given_file_or_the_run(labels: PairClassifier, tmp_path: Path) -> None:
     model = ExplainedPairs(labels, label="same")
     assert model.held_out(tmp_path, None) is None
     (tmp_path / "samples.jsonl").write_text('{"text": "good film", "text_pair": "x"}\n')
@@ -239,7 +235,7 @@ def test_held_out_pairs_are_those_named_or_those_of_the_run(labels: PairClassifi
     assert model.size(LabelledPair("It is good.", "bad")).tokens == 5
 
 
-def test_what_a_run_leaves_is_what_it_is_measured_on(pair_runs: Path, pair_toy: Path) -> None:
+def test_the_held_out_pairs_of_a_run_are_its_dev_pairs(pair_runs: Path, pair_toy: Path) -> None:
     for kind in ("labels", "values"):
         classifier: Any = gonie.load(pair_runs / kind)
         found = ExplainedPairs(classifier).held_out(pair_runs / kind, None)

@@ -1,4 +1,4 @@
-"""What a pair model's recipe may say: what cannot work together is refused before anything is read."""
+"""Recipes of pair models: invalid settings are refused before any data is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN: dict[str, Any] = {"task": "pair", "data": {"train": "x.tsv"}, "model": {"
 
 
 def recipe(**changes: Any) -> PairRecipe:
-    """The plain recipe with whole sections replaced."""
+    """Return the plain recipe with whole sections replaced."""
     made = check_recipe({**PLAIN, **changes}, source="a test")
     assert isinstance(made, PairRecipe)
     return made
@@ -43,12 +43,12 @@ def recipe(**changes: Any) -> PairRecipe:
     ],
     ids=str,
 )
-def test_what_cannot_work_is_refused_with_its_reason(changes: dict[str, Any], told: str) -> None:
+def test_invalid_recipes_are_refused_with_a_reason(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(RecipeError, match=told):
         recipe(**changes)
 
 
-def test_a_recipe_without_details_is_esim() -> None:
+def test_the_default_pair_model_is_esim() -> None:
     made = recipe()
     assert made.model.matching.kind == "esim"
     assert made.model.matching.pooling.kinds == ["mean", "max"]
@@ -56,8 +56,8 @@ def test_a_recipe_without_details_is_esim() -> None:
     assert made.model.head.hidden > 0
 
 
-def test_columns_and_scale_go_with_their_file() -> None:
-    """Another training file must not be read by the columns of the one that ships."""
+def test_a_new_training_file_drops_the_scale_and_dev_file() -> None:
+    """The user's own training file must not be read with the settings of the shipped one."""
     from gonie.tasks.recipe import load_recipe
 
     own = load_recipe("similarity-ko", ["data.train=mine.tsv"])

@@ -1,4 +1,4 @@
-"""A pair model's answers to rows: the same that it gives one by one, and the records of them."""
+"""Answers of pair models to rows of a file, and the records of these answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gonie.text.report import Report
 
 @pytest.fixture
 def make(pair_bundle: Callable[..., Any]) -> Callable[..., PairClassifier]:
-    """A model whose recipe has this ``data``."""
+    """Builds a model whose recipe has this ``data`` section."""
 
     def made(*, values: bool = False, **data: Any) -> PairClassifier:
         return load_pair_bundle(pair_bundle(values=values, recipe={"data": data}))
@@ -31,7 +31,7 @@ def refuse(row: TextRow, error: InputError) -> None:
     raise error
 
 
-def test_each_row_has_its_answer_beside_what_was_given(make: Callable[..., Any]) -> None:
+def test_a_record_has_the_given_columns_and_the_answer(make: Callable[..., Any]) -> None:
     given = {"id": "x", "q1": "good film", "q2": "good", "label": "gold"}
     rows = [
         TextRow("f", 3, ("good film", "good"), given),
@@ -59,7 +59,7 @@ def test_each_row_has_its_answer_beside_what_was_given(make: Callable[..., Any])
     assert answering.tokenizer_settings.language == "en"
 
 
-def test_a_value_is_the_whole_answer(make: Callable[..., Any]) -> None:
+def test_the_record_of_a_value_has_no_label_or_scores(make: Callable[..., Any]) -> None:
     model = make(values=True)
     answering = PairRecords().answering(model, {})
     (found,) = answering([TextRow("f", 1, ("film", "the"), {"a": "film", "b": "the", "id": 7})], refuse)
@@ -67,7 +67,7 @@ def test_a_value_is_the_whole_answer(make: Callable[..., Any]) -> None:
     assert answer_record(model("film", "the")) == {"value": 2.5}
 
 
-def test_a_row_that_is_no_pair_is_rejected_and_the_others_are_answered(make: Callable[..., Any]) -> None:
+def test_only_rows_that_are_not_pairs_are_rejected(make: Callable[..., Any]) -> None:
     rows = [TextRow("f", 1, ("a", "b")), TextRow("f", 2, ("a\ud800", "b")), TextRow("f", 3, ("a",))]
     bad: list[int] = []
     found = PairRecords().answering(make(), {})(rows, lambda row, error: bad.append(row.number))
@@ -75,7 +75,7 @@ def test_a_row_that_is_no_pair_is_rejected_and_the_others_are_answered(make: Cal
     assert bad == [2, 3]
 
 
-def test_the_columns_are_those_asked_for_or_those_of_training(make: Callable[..., Any]) -> None:
+def test_columns_are_those_requested_or_those_of_training(make: Callable[..., Any]) -> None:
     records = PairRecords()
     recipe = make(text_columns=["q1", "q2"]).recipe
     assert records.columns(recipe, ()) == ("q1", "q2")
@@ -86,7 +86,7 @@ def test_the_columns_are_those_asked_for_or_those_of_training(make: Callable[...
             records.columns(recipe, asked)
 
 
-def test_tables_are_read_by_the_columns_of_training(make: Callable[..., Any], tmp_path: Path) -> None:
+def test_tables_are_read_with_the_columns_of_training(make: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text(
         "label\tq2\tq1\ttext\ttext_pair\n-\tbad\tgood film\tx\ty\nz\t \tb\tx\ty\n"
     )
@@ -98,7 +98,7 @@ def test_tables_are_read_by_the_columns_of_training(make: Callable[..., Any], tm
 
 
 @pytest.mark.parametrize("values", [False, True])
-def test_the_cells_of_a_table_are_those_of_the_record(make: Callable[..., Any], values: bool) -> None:
+def test_the_cells_of_a_table_match_the_record(make: Callable[..., Any], values: bool) -> None:
     arrow = pytest.importorskip("pyarrow")
     records = PairRecords()
     answering = records.answering(make(values=values), {})
@@ -129,7 +129,7 @@ def test_notes_of_cut_texts_are_in_the_record_and_are_counted(pair_bundle: Any) 
     assert list(notes.summary()) == [f"{note}: 1 text"]
 
 
-def test_what_is_shown_of_an_answer(make: Callable[..., Any]) -> None:
+def test_the_pretty_view_shows_labels_or_values(make: Callable[..., Any]) -> None:
     rows = [TextRow("f", 1, ("good\nfilm", "good"))]
     shown = {}
     for values in (False, True):

@@ -1,4 +1,4 @@
-"""Answers against gold: what would break: a score of other pairs, or of labels where values are meant."""
+"""If these break, answers are scored against the wrong pairs, or labels are scored as values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def answer(label: str, chance: float) -> PairAnswer:
     return PairAnswer("a", "b", label, chance, {label: chance, other: 1 - chance}, tokens=2)
 
 
-def test_labels_are_scored_as_those_of_a_classifier() -> None:
+def test_labels_are_scored_like_those_of_a_classifier() -> None:
     answers = [answer("yes", 0.9), answer("no", 0.8), answer("yes", 0.6)]
     found = score_pairs(labelled("yes", "no", "no"), answers, labels=LABELS, values=False, bootstrap=10)
     assert isinstance(found, ClassEvaluation)
@@ -33,7 +33,7 @@ def test_labels_are_scored_as_those_of_a_classifier() -> None:
     assert found.to_json()["auc"] == 1.0, "probabilities are under their labels"
 
 
-def test_a_label_never_met_in_training_is_missed_and_nothing_more() -> None:
+def test_a_label_unseen_in_training_counts_as_an_error() -> None:
     found = score_pairs(labelled("maybe", "yes"), [answer("yes", 0.9)] * 2, labels=LABELS, values=False)
     assert found.headline == ("accuracy", 0.5)
 

@@ -1,4 +1,4 @@
-"""If these break, the page of a similarity model is empty, or shows a pair under the column of another."""
+"""If these break, the report of a similarity model is incomplete or its table columns are misaligned."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def test_every_row_has_a_cell_for_each_column(parse: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_few_pairs_and_constant_values_are_no_crash(number: int, parse: Any) -> None:
+def test_few_pairs_or_constant_values_give_a_valid_page(number: int, parse: Any) -> None:
     for constant in (False, True):
         page = parse(render_values(evaluated(number, constant=constant), title="t"))
         assert not {"nan", "inf"} & {str(value) for _, named in page.tags for value in named.values()}
 
 
-def test_dots_stay_inside_and_are_not_too_many(parse: Any) -> None:
+def test_points_stay_inside_the_plot_and_are_limited_in_number(parse: Any) -> None:
     page = parse(render_values(evaluated(3 * MOST_POINTS + 1), title="t"))
     dots = [named for tag, named in page.tags if tag == "circle"]
     assert MOST_POINTS / 2 < len(dots) <= 2 * MOST_POINTS

@@ -1,4 +1,4 @@
-"""If these break, a similarity model is published with a correlation that no other program finds."""
+"""If these break, the reported correlations differ from those of NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gonie.tasks.pairs.values import correlation, evaluate_values, ranks
 
 NUMBER = st.floats(-5, 5).map(lambda value: round(value, 3))
 ROWS = st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=12)
-"""Gold and predicted values; with three digits, some are equal."""
+"""Gold and predicted values, rounded to three digits so that some are equal."""
 
 
 def pairs(gold: list[float]) -> list[LabelledPair]:
@@ -29,7 +29,7 @@ def sides(rows: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
 
 
 @given(ROWS)
-def test_pearson_is_numpys_and_0_where_a_side_is_constant(rows: list[tuple[float, float]]) -> None:
+def test_pearson_matches_numpy_and_is_0_for_constant_values(rows: list[tuple[float, float]]) -> None:
     gold, guess = map(np.array, sides(rows))
     found = correlation(gold, guess)
     if np.ptp(gold) == 0 or np.ptp(guess) == 0:
@@ -40,7 +40,7 @@ def test_pearson_is_numpys_and_0_where_a_side_is_constant(rows: list[tuple[float
 
 
 @given(st.lists(st.integers(-3, 3).map(float), min_size=1, max_size=10))
-def test_a_rank_is_one_more_than_the_smaller_values_and_half_the_equal_ones(values: list[float]) -> None:
+def test_tied_values_share_their_mean_rank(values: list[float]) -> None:
     wanted = [
         1 + sum(other < own for other in values) + (sum(other == own for other in values) - 1) / 2
         for own in values
@@ -49,7 +49,7 @@ def test_a_rank_is_one_more_than_the_smaller_values_and_half_the_equal_ones(valu
 
 
 @given(ROWS)
-def test_spearman_is_scipys(rows: list[tuple[float, float]]) -> None:
+def test_spearman_matches_scipy(rows: list[tuple[float, float]]) -> None:
     stats = pytest.importorskip("scipy.stats")
     gold, guess = sides(rows)
     assume(len(set(gold)) > 1 < len(set(guess)))
@@ -58,7 +58,7 @@ def test_spearman_is_scipys(rows: list[tuple[float, float]]) -> None:
 
 
 @given(ROWS)
-def test_errors_are_distances_and_the_largest_comes_first(rows: list[tuple[float, float]]) -> None:
+def test_errors_are_absolute_differences_sorted_largest_first(rows: list[tuple[float, float]]) -> None:
     gold, guess = sides(rows)
     found = evaluate_values(pairs(gold), guess, bootstrap=0)
     distances = [abs(one - other) for one, other in rows]
@@ -75,8 +75,8 @@ def test_errors_are_distances_and_the_largest_comes_first(rows: list[tuple[float
 
 
 @given(st.lists(st.tuples(NUMBER, NUMBER), min_size=1, max_size=5))
-def test_the_interval_is_that_of_files_drawn_again_one_by_one(rows: list[tuple[float, float]]) -> None:
-    """Of few pairs some files have one pair many times: what does not vary correlates with nothing."""
+def test_the_interval_matches_resampling_one_file_at_a_time(rows: list[tuple[float, float]]) -> None:
+    """With few pairs, some resampled files are constant; their correlation is 0."""
     gold, guess = sides(rows)
     found = evaluate_values(pairs(gold), guess, bootstrap=50, seed=3)
     each = []
@@ -90,14 +90,14 @@ def test_the_interval_is_that_of_files_drawn_again_one_by_one(rows: list[tuple[f
     assert -1.0 <= low <= high <= 1.0
 
 
-def test_values_far_from_zero_lose_no_digits() -> None:
-    """Years, prices: the mean is a million times the spread."""
+def test_correlation_is_precise_for_values_far_from_zero() -> None:
+    """For years or prices, the mean may be far larger than the spread."""
     gold = 1e6 + np.arange(20.0)
     guess = gold + np.sin(np.arange(20.0))
     assert correlation(gold, guess) == pytest.approx(np.corrcoef(gold, guess)[0, 1], abs=1e-9)
 
 
-def test_the_scores_are_plain_values_under_the_promised_names() -> None:
+def test_the_scores_convert_to_json_with_the_documented_keys() -> None:
     found = evaluate_values(pairs([0.0, 1.0, 2.0]), [0.0, 1.0, 5.0], bootstrap=10)
     assert found.headline == ("pearson", found.pearson)
     told = json.loads(json.dumps(found.to_json()))
@@ -116,7 +116,7 @@ def test_the_scores_are_plain_values_under_the_promised_names() -> None:
     assert found.by_type == []
 
 
-def test_an_error_says_how_far_off_and_in_which_direction() -> None:
+def test_an_error_shows_its_size_and_direction() -> None:
     worst, second = evaluate_values(pairs([4.0, 0.0]), [1.0, 0.5], bootstrap=0).errors()
     assert (worst.kind, worst.gold, worst.predicted) == ("off by -3.00", "4.00", "1.00")
     assert second.kind == "off by +0.50"

@@ -1,4 +1,4 @@
-"""If these break, what else a sentence may be is listed with another's probability, or in the wrong order."""
+"""If these break, n-best candidates have wrong probabilities or are in the wrong order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chain(chance: np.random.Generator) -> Parts:
 
 
 def enumerated(emissions: Any, parts: Parts) -> dict[tuple[str, ...], float]:
-    """The probability of every valid sequence, by going over all of them; the likeliest first."""
+    """Return the probability of every valid sequence by enumeration, most likely first."""
     transitions, start, end = parts
     weights = {}
     for path in product(range(len(LABELS)), repeat=len(emissions)):
@@ -53,7 +53,7 @@ def lister(parts: Parts, most: int) -> Candidates:
 
 @settings(deadline=None, max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, MOST))
-def test_they_are_the_likeliest_of_all_sequences(seed: int, lengths: list[int], most: int) -> None:
+def test_candidates_are_the_most_likely_sequences(seed: int, lengths: list[int], most: int) -> None:
     chance = np.random.default_rng(seed)
     parts = chain(chance)
     emissions = chance.normal(size=(len(lengths), max(lengths), len(LABELS))).astype(np.float32)
@@ -71,7 +71,7 @@ def test_they_are_the_likeliest_of_all_sequences(seed: int, lengths: list[int], 
             ]
 
 
-def test_how_many_are_searched_together_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_candidates_do_not_depend_on_the_search_batch_size(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(0)
     find, lengths = lister(chain(chance), 5), np.array([4, 1, 3, 2, 4])
     emissions = chance.normal(size=(5, 4, len(LABELS))).astype(np.float32)
@@ -83,12 +83,12 @@ def test_how_many_are_searched_together_changes_nothing(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("most", [0, -1, MOST + 1])
-def test_a_number_that_cannot_be_meant_is_refused(tagger: Tagger, most: int) -> None:
+def test_nbest_out_of_range_is_refused(tagger: Tagger, most: int) -> None:
     with pytest.raises(InputError, match=f"nbest must be from 1 to {MOST}: {most}"):
         tagger.with_nbest(most)
 
 
-def test_every_sentence_of_a_text_has_its_own(tagger: Tagger) -> None:
+def test_every_sentence_of_a_text_has_its_own_candidates(tagger: Tagger) -> None:
     text = "Hello  George . I see New York ."
     document, plain = tagger.with_nbest(3)(text), tagger(text)
     assert document.nbest is not None
@@ -101,7 +101,7 @@ def test_every_sentence_of_a_text_has_its_own(tagger: Tagger) -> None:
     assert plain.nbest is None, "nobody asked"
 
 
-def test_words_have_them_too_and_no_words_have_none(tagger: Tagger) -> None:
+def test_given_words_have_candidates_and_empty_sentences_have_none(tagger: Tagger) -> None:
     listing = tagger.with_nbest(MOST)
     one, none = listing.tag_tokens([["George"], []])
     assert one.nbest is not None
@@ -111,7 +111,7 @@ def test_words_have_them_too_and_no_words_have_none(tagger: Tagger) -> None:
     assert none.nbest == listing("  ").nbest == ()
 
 
-def test_company_changes_nothing(tagger: Tagger) -> None:
+def test_candidates_do_not_depend_on_the_other_texts(tagger: Tagger) -> None:
     listing = tagger.with_nbest(4)
     texts = [" ".join(["in", "New", "York", "George"] * length) for length in (9, 1, 30, 4, 2)]
     for document, text in zip(listing.pipe(texts), texts, strict=True):
@@ -121,8 +121,8 @@ def test_company_changes_nothing(tagger: Tagger) -> None:
         assert [c.probability for c in together] == pytest.approx([c.probability for c in alone])
 
 
-def test_the_dial_leaves_them_alone(tagger: Tagger) -> None:
-    """Probabilities are the model's: whoever finds fewer names must not be told that they are unlikely."""
+def test_decoding_options_do_not_change_the_candidates(tagger: Tagger) -> None:
+    """Candidates have the probabilities of the model, whatever the bias."""
     text, bias = "George sleeps", {"PER": -60.0}
     turned = tagger.with_decoding("posterior", bias).with_nbest(2)(text)
     assert turned.tags == ("O", "O")
@@ -132,10 +132,10 @@ def test_the_dial_leaves_them_alone(tagger: Tagger) -> None:
     )(text)
 
 
-def test_a_sentence_in_windows_has_them_as_one(
+def test_candidates_of_a_windowed_sentence_cover_the_whole_sentence(
     encoding: Encoding, word_scorer: Any, make_predictor: Any
 ) -> None:
-    """The second best differs from the best at the one word that is in doubt, far beyond the first window."""
+    """The two best candidates differ at the one uncertain word, far beyond the first window."""
     scorer = word_scorer(encoding, {"New": "B-LOC", "York": "E-LOC"}, strength=60.0)
     doubt = scorer.table[encoding.word_id("George")]
     doubt[encoding.label_ids["S-PER"]], doubt[encoding.label_ids["O"]] = 31.0, 30.0
@@ -150,8 +150,8 @@ def test_a_sentence_in_windows_has_them_as_one(
     assert best.probability + second.probability == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_sentence_beyond_all_bounds_has_none(tagger: Tagger) -> None:
-    """The tables of a search over a million tokens would fill the memory: it is tagged all the same."""
+def test_a_sentence_longer_than_a_chunk_has_no_candidates(tagger: Tagger) -> None:
+    """The tables of the search could exceed the memory; the sentence is still tagged."""
     words = ["George", "sleeps", "."] * (CHUNK // 3 + 1)
     (tagging,) = tagger.with_nbest(3).tag_sentences([Sentence(tuple(words))])
     assert tagging == tagger.tag_sentences([Sentence(tuple(words))])[0]

@@ -1,4 +1,4 @@
-"""Stretches of a very long sentence, against decoding it as one chain."""
+"""Compares decoding a very long sentence in chunks with decoding it as one chain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Emissions = NDArray[np.float32]
 
 
 class Chain:
-    """A chain of random weights over the tags of one scheme, which notes what it was asked to tag."""
+    """A chain with random weights over the tags of one scheme; records the chunks that it tags."""
 
     def __init__(self, kind: Kind, *, seed: int = 0, strength: float = 0.5) -> None:
         self.scheme = PLAIN if kind == "plain" else Scheme(kind=kind)
@@ -72,10 +72,10 @@ def assert_sound(tagging: Tagging, chain: Chain, length: int) -> None:
     seed=st.integers(0, 10_000),
     strength=st.sampled_from([0.01, 0.5, 3.0]),
 )
-def test_whatever_the_scores_tags_are_legal_and_spans_are_theirs(
+def test_tags_are_valid_and_match_their_spans_for_any_scores(
     kind: Kind, length: int, sizes: tuple[int, int], seed: int, strength: float
 ) -> None:
-    """Joining inside an entity, or between tags that may not follow each other, gives an invalid file."""
+    """Joining chunks inside an entity, or between incompatible tags, would give an invalid file."""
     shared, more = sizes
     chain = Chain(kind, seed=seed, strength=2.0)
     emissions = chain.emissions(length, seed=seed, strength=strength)
@@ -90,10 +90,10 @@ def test_whatever_the_scores_tags_are_legal_and_spans_are_theirs(
     width=st.integers(130, 300),
     seed=st.integers(0, 10_000),
 )
-def test_where_tokens_far_away_do_not_matter_it_is_the_whole_chain(
+def test_chunks_with_enough_overlap_match_the_whole_chain(
     kind: Kind, length: int, width: int, seed: int
 ) -> None:
-    """Memory is saved, not tags or probabilities: with enough tokens shared nothing differs."""
+    """Chunks save memory and do not change tags or probabilities."""
     chain = Chain(kind, seed=seed)
     emissions = chain.emissions(length, seed=seed, strength=2.0)
     found = tag_in_chunks(chain.tag(emissions), length, width=width, shared=64)
@@ -106,8 +106,8 @@ def test_where_tokens_far_away_do_not_matter_it_is_the_whole_chain(
 
 @settings(deadline=None, max_examples=100)
 @given(st.integers(1, 400), st.integers(9, 60))
-def test_every_stretch_is_bounded_where_neighbours_agree(length: int, width: int) -> None:
-    """A line of any length must not be decoded at once after all."""
+def test_chunk_length_is_bounded_where_neighbours_agree(length: int, width: int) -> None:
+    """A very long line must not be decoded as a single chunk."""
     chain = Chain("IOB2")
     emissions = np.zeros((length, 5), dtype=np.float32)
     emissions[:, 0] = 20.0
@@ -127,8 +127,8 @@ def entity(length: int, first: int, last: int, *, K: int = 9) -> Emissions:
 
 
 @pytest.mark.parametrize(("first", "last"), [(3, 50), (30, 40), (0, 90), (7, 8 + 8), (10, 12)])
-def test_an_entity_over_all_the_shared_tokens_is_found_whole(first: int, last: int) -> None:
-    """SplitText at the end of a chunk it would be two entities, with probabilities of neither."""
+def test_an_entity_across_chunks_is_found_whole(first: int, last: int) -> None:
+    """Split at the end of a chunk, it would become two entities with wrong probabilities."""
     chain = Chain("BIOES", strength=0.0)
     emissions = entity(90, first, last)
     found = tag_in_chunks(chain.tag(emissions), 90, width=12, shared=4)
@@ -137,8 +137,8 @@ def test_an_entity_over_all_the_shared_tokens_is_found_whole(first: int, last: i
     assert_sound(found, chain, 90)
 
 
-def test_an_entity_as_long_as_the_text_costs_a_few_times_its_length() -> None:
-    """Tagged again for each chunk that it goes on in, a hostile line would take minutes for each second."""
+def test_an_entity_as_long_as_the_text_takes_linear_time() -> None:
+    """If it were tagged again for each chunk, a hostile line would take quadratic time."""
     chain, length = Chain("BIOES", strength=0.0), 3000
     found = tag_in_chunks(chain.tag(entity(length, 0, length)), length, width=20, shared=4)
     assert [span[:3] for span in found.spans] == [(0, length, "A")]
@@ -151,19 +151,19 @@ def test_after_a_long_entity_chunks_are_short_again() -> None:
     assert max(end - start for start, end in chain.asked if start > 600) == 20
 
 
-def test_two_chunks_meet_in_the_middle_of_what_they_share() -> None:
-    """There both have seen as much as can be on either side."""
+def test_chunks_are_joined_in_the_middle_of_their_overlap() -> None:
+    """In the middle, both chunks have the most context on either side."""
     left = Chunk(0, 20, Tagging(("O",) * 20, (1.0,) * 20))
     right = Chunk(10, 30, Tagging(("O",) * 20, (1.0,) * 20))
     assert join_point(left, right) == 15
 
 
-def test_two_chunks_meet_at_no_span_and_at_no_difference() -> None:
+def test_chunks_are_not_joined_inside_spans_or_at_differing_tags() -> None:
     tags = ("O",) * 20
     spans = (TokenSpan(11, 18, "A", 1.0),)
     left = Chunk(0, 20, Tagging(tags, (1.0,) * 20, spans))
     assert join_point(left, Chunk(10, 30, Tagging(tags, (1.0,) * 20))) == 18
-    for place in (7, 8):  # tokens 17 and 18, on both sides of it
+    for place in (7, 8):  # tokens 17 and 18, on both sides of the join
         otherwise = ("O",) * place + ("X",) + ("O",) * (19 - place)
         assert join_point(left, Chunk(10, 30, Tagging(otherwise, (1.0,) * 20))) == 11
     assert join_point(left, Chunk(10, 30, Tagging(("X",) * 20, (1.0,) * 20))) is None

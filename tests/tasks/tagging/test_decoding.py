@@ -1,4 +1,4 @@
-"""The dial: what turning it changes, and what it must leave alone."""
+"""Decoding options: posterior decoding, and biases for or against entities."""
 
 from __future__ import annotations
 
@@ -35,8 +35,10 @@ def chain_of(seed: int) -> dict[str, np.ndarray]:
 
 @SETTINGS
 @given(st.integers(0, 10_000), st.integers(1, 4), st.floats(0.1, 3.0))
-def test_posterior_is_the_best_legal_sequence_for_single_tags(seed: int, length: int, size: float) -> None:
-    """Against enumeration; and torch's layer, which training might use, says the same."""
+def test_posterior_decoding_maximises_the_expected_number_of_correct_tags(
+    seed: int, length: int, size: float
+) -> None:
+    """Compares with enumeration and with the CRF layer in torch."""
     masks = allowed(LABELS, IOB2)
     chain, emissions = chain_of(seed), size * np.random.default_rng(seed).normal(size=(1, length, 5))
     decoder = Decoder(**chain, allowed=masks)
@@ -65,8 +67,8 @@ def test_posterior_is_the_best_legal_sequence_for_single_tags(seed: int, length:
     assert theirs.item() == pytest.approx(expected_right[0], abs=1e-6)
 
 
-def test_the_best_sequence_and_the_best_tags_may_differ() -> None:
-    """A A is the best sequence with p = 0.4, but B is the likeliest first tag, and a tagger is told which."""
+def test_viterbi_and_posterior_decoding_may_differ() -> None:
+    """A A is the best sequence with p = 0.4, but B is the most likely first tag with p = 0.6."""
     transitions = np.full((3, 3), -50.0)
     transitions[0, 0], transitions[1, 1], transitions[1, 2] = np.log([0.4, 0.3, 0.3])
     decoder = Decoder(transitions=transitions, start=np.zeros(3), end=np.zeros(3))
@@ -81,7 +83,7 @@ def test_the_best_sequence_and_the_best_tags_may_differ() -> None:
 @SETTINGS
 @given(st.integers(0, 10_000), st.sampled_from(["viterbi", "posterior"]))
 def test_more_bias_never_finds_fewer_entities_by_viterbi(seed: int, by: str) -> None:
-    """By posterior too the far ends are plain: nothing at all, and entities everywhere."""
+    """With both methods, an extreme bias finds no entities at all, or entities everywhere."""
     decoder = Decoder(**chain_of(seed), allowed=allowed(LABELS, IOB2))
     emissions = 2 * np.random.default_rng(seed).normal(size=(2, 7, 5)).astype(np.float32)
     found = []
@@ -95,7 +97,7 @@ def test_more_bias_never_finds_fewer_entities_by_viterbi(seed: int, by: str) -> 
         assert found == sorted(found)
 
 
-def test_the_bias_of_one_type_is_for_its_entities_alone() -> None:
+def test_the_bias_of_a_type_applies_only_to_its_first_tags() -> None:
     for scheme, labels, begin in (
         (IOB2, LABELS, {"B-PER": 1.5}),
         (
@@ -111,14 +113,14 @@ def test_the_bias_of_one_type_is_for_its_entities_alone() -> None:
     assert both.tolist() == [0.0, 1.5, 0.0, -1.0, 0.0]
 
 
-def test_an_entity_is_given_when_its_odds_are_above_what_the_bias_says() -> None:
-    """At bias b an entity whose score is lower than that of nothing by less than b is found."""
+def test_an_entity_is_found_if_the_bias_exceeds_its_gap() -> None:
+    """With bias b, an entity is found if its score is less than b below that of O."""
     random = np.random.default_rng(0)
     emissions = np.zeros((1, 1, 5), np.float32)
     zero = {"transitions": np.zeros((5, 5)), "start": np.zeros(5), "end": np.zeros(5)}
     decoder = Decoder(**zero, allowed=allowed(LABELS, IOB2))
     for gap in random.uniform(0.1, 3.0, size=20):
-        emissions[0, 0] = [gap, 0.0, -9.0, -9.0, -9.0]  # O before B-PER by ``gap``
+        emissions[0, 0] = [gap, 0.0, -9.0, -9.0, -9.0]  # O leads B-PER by ``gap``
         for bias, expected in ((gap - 0.01, 0), (gap + 0.01, 1)):
             label = Labeller(
                 decoder=decoder, labels=LABELS, scheme=IOB2, decoding=Decoding(bias={"PER": bias})
@@ -128,7 +130,7 @@ def test_an_entity_is_given_when_its_odds_are_above_what_the_bias_says() -> None
             assert len(to_spans(tagging.tags, IOB2)) == expected
 
 
-def test_certainty_is_the_model_s_own_wherever_the_dial_stands() -> None:
+def test_token_scores_do_not_depend_on_decoding_options() -> None:
     decoder = Decoder(**chain_of(3), allowed=allowed(LABELS, IOB2))
     emissions = np.random.default_rng(3).normal(size=(1, 5, 5)).astype(np.float32)
     p = decoder.marginals(emissions, [5])[0]
@@ -139,7 +141,7 @@ def test_certainty_is_the_model_s_own_wherever_the_dial_stands() -> None:
             assert score == pytest.approx(p[t, LABELS.index(tag)])
 
 
-def test_a_dialled_tagger_leaves_the_first_one_as_it_was(tagger: Tagger) -> None:
+def test_with_decoding_does_not_change_the_original_tagger(tagger: Tagger) -> None:
     before = tagger("George sleeps .")
     eager = tagger.with_decoding(bias={"*": 60.0})
     assert len(eager("George sleeps .").spans) > len(before.spans)
@@ -147,7 +149,7 @@ def test_a_dialled_tagger_leaves_the_first_one_as_it_was(tagger: Tagger) -> None
     assert eager.with_decoding()("George sleeps .") == before
 
 
-def test_what_cannot_be_meant_is_refused(tagger: Tagger) -> None:
+def test_invalid_decoding_options_are_refused(tagger: Tagger) -> None:
     with pytest.raises(InputError, match="viterbi or posterior"):
         tagger.with_decoding("best")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"unknown type: 'PERSON'.*LOC, PER"):

@@ -1,4 +1,4 @@
-"""Documents: tokens and spans of all sentences at their characters, and what there is to note."""
+"""Documents built from tagged sentences: character offsets, candidates and notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAGGED = Tagging(
 PLAIN = Tagging(tags=("O", "O", "O"), scores=(1.0, 1.0, 1.0))
 
 
-def test_sentences_of_a_text_lie_where_its_characters_are() -> None:
+def test_tokens_and_spans_have_character_offsets_in_the_text() -> None:
     found = document(TEXT, [place(FIRST, TAGGED), place(SECOND, PLAIN)], listed=False)
     assert found.sentences == ((0, 4), (4, 7))
     assert [TEXT[token.start : token.end] for token in found.tokens] == [token.text for token in found.tokens]
@@ -41,7 +41,7 @@ def test_windows_and_candidates_are_those_of_their_sentence() -> None:
     )
 
 
-def test_words_without_a_text_are_joined_by_blanks() -> None:
+def test_words_without_a_text_are_joined_by_spaces() -> None:
     sentence = Sentence(words=("Anna", "met", "Kim", "."))
     found = document(sentence.surface, [place(sentence, TAGGED)], listed=False)
     assert [(token.start, token.end) for token in found.tokens] == [(0, 4), (5, 8), (9, 12), (13, 14)]

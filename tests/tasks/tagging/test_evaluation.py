@@ -1,4 +1,4 @@
-"""The facet that scores taggers on files: options are those that were given, the rest is as in training."""
+"""Scoring taggers on files, with the given options or else those of training."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def test_a_file_is_scored_as_the_options_say(tagger: Tagger, toy_run: Path, tmp_
     assert score(tag_column="1", bias=["-99"]) == 0.0
 
 
-def test_the_page_and_the_errors_are_those_of_the_evaluation(
-    tagger: Tagger, toy: Path, tmp_path: Path
-) -> None:
+def test_the_page_and_the_errors_come_from_the_evaluation(tagger: Tagger, toy: Path, tmp_path: Path) -> None:
     scores = TagEvaluator().score(tagger, toy / "test.conll", folder=tmp_path, options={"bias": ["-99"]})
     assert scores.evaluation.novelty is None
     errors = scores.errors()

@@ -36,7 +36,7 @@ def test_headline_types_novelty_mode_and_policy_are_shown():
     assert "cannot predict: LOC (1)" in text
 
 
-def test_without_intervals_or_novelty():
+def test_intervals_and_novelty_are_hidden_when_absent():
     text = printed(ner(bootstrap=0))
     assert "unseen" not in text
     assert "–" not in text.replace("95% interval", "")

@@ -1,4 +1,4 @@
-"""If these break, a tag is shown with the doubts of another, or a span with the words of another."""
+"""If these break, tags have wrong marginals, or spans have the weights of other words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def explained(tagger: Tagger, sentences: Any, candidates: int = 5, **options: An
     return [each.explanation for each in explain_items(model, sentences, **options)]
 
 
-def test_a_sentence_has_its_tags_their_doubts_and_its_spans(tagger: Tagger) -> None:
+def test_an_explanation_has_tags_marginals_and_spans(tagger: Tagger) -> None:
     first, empty, rain = explained(tagger, iter(SENTENCES), candidates=3)
     (tagging,) = tagger.tag_sentences(SENTENCES[:1])
     assert first.tags == tagging.tags
@@ -54,7 +54,7 @@ def test_a_sentence_has_its_tags_their_doubts_and_its_spans(tagger: Tagger) -> N
     assert (rain.spans, len(rain.marginals)) == ((), 3)
 
 
-def test_candidates_are_the_likeliest_taggings(tagger: Tagger) -> None:
+def test_candidates_are_the_most_likely_taggings(tagger: Tagger) -> None:
     (one,) = explained(tagger, [Sentence(("Seoul",))], candidates=50)
     chances = [candidate.probability for candidate in one.candidates]
     assert one.candidates[0].tags == one.tags
@@ -82,7 +82,7 @@ def test_each_span_is_explained_over_its_whole_sentence(tagger: Tagger, toy_run:
     assert flatten(seoul).argmax() == 4, "Seoul is a place because it is Seoul"
 
 
-def test_plain_tags_are_explained_one_by_one(plain_tagger: Tagger) -> None:
+def test_plain_tags_are_explained_per_token(plain_tagger: Tagger) -> None:
     (found,) = explained(plain_tagger, [Sentence(("Gonie", "sleeps"))])
     assert [(s.start, s.end, s.label) for s in found.spans] == [(0, 1, "NOUN"), (1, 2, "VERB")]
     assert [flatten(s.weights[0]).argmax() for s in found.spans] == [0, 1]
@@ -95,12 +95,12 @@ def test_plain_tags_are_explained_one_by_one(plain_tagger: Tagger) -> None:
         (["integrated gradients"], "need the checkpoint of a run folder"),
     ],
 )
-def test_what_a_tagger_has_not_is_refused(tagger: Tagger, methods: Any, message: str) -> None:
+def test_unavailable_methods_are_refused(tagger: Tagger, methods: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         explained(tagger, [], methods=methods)
 
 
-def test_items_and_held_out_sentences(tagger: Tagger, toy: Path, tmp_path: Path) -> None:
+def test_items_and_held_out_sentences_are_read(tagger: Tagger, toy: Path, tmp_path: Path) -> None:
     model = ExplainedTagger(tagger)
     assert [item.words for item in model.items("It rains. We go.", [])] == [
         ("It", "rains", "."),
@@ -113,7 +113,7 @@ def test_items_and_held_out_sentences(tagger: Tagger, toy: Path, tmp_path: Path)
     assert model.size(Sentence(("a",) * 16)) == (16, 3)
 
 
-# --- spans asked for again
+# --- log-odds of spans
 
 TEXTS = ("Anna Kim lives in Seoul .", "we met Dora and Bert Lee .", "it rains .", "Oslo")
 
@@ -131,7 +131,7 @@ def questions(tagger: Tagger) -> list[tuple[SpanAnswer, Keep]]:
     return asked
 
 
-def test_the_answer_is_the_spans_score_in_what_is_left(tagger: Tagger) -> None:
+def test_span_log_odds_are_computed_on_the_masked_sentence(tagger: Tagger) -> None:
     asked = questions(tagger)
     assert len(asked) >= 20
     found = to_probabilities(ExplainedTagger(tagger).log_odds(iter(asked)))
@@ -142,7 +142,7 @@ def test_the_answer_is_the_spans_score_in_what_is_left(tagger: Tagger) -> None:
         assert probability == pytest.approx(wanted, abs=1e-6)
 
 
-def test_of_the_whole_sentence_it_is_the_score_that_is_shown(tagger: Tagger) -> None:
+def test_without_masking_the_log_odds_match_the_span_score(tagger: Tagger) -> None:
     sentence = Sentence(tuple(TEXTS[0].split()))
     (tagging,) = tagger.tag_sentences([sentence])
     whole = [(answer, keep) for answer, keep in questions(tagger) if keep.all() and answer.tokens == 6]
@@ -150,7 +150,7 @@ def test_of_the_whole_sentence_it_is_the_score_that_is_shown(tagger: Tagger) -> 
     assert found[:2].tolist() == pytest.approx([span.score for span in tagging.spans])
 
 
-def test_blocks_change_nothing(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_odds_do_not_depend_on_the_block_size(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = questions(tagger)
     at_once = ExplainedTagger(tagger).log_odds(asked)
     monkeypatch.setattr(groups, "MOST", 7)
@@ -160,7 +160,7 @@ def test_blocks_change_nothing(tagger: Tagger, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("keep", [[True, False, True], [False, False, False]])
-def test_a_word_of_a_tagged_sentence_becomes_unknown_in_its_place(keep: list[bool]) -> None:
+def test_masked_words_become_unknown_in_place(keep: list[bool]) -> None:
     sentence = Sentence(("Anna", "sleeps", "."), None, {"pos": ("NNP", "VBZ", ".")})
     left = masked(sentence, np.array(keep))
     assert left.words == tuple(w if k else BLANK for w, k in zip(sentence.words, keep, strict=True))
@@ -170,7 +170,7 @@ def test_a_word_of_a_tagged_sentence_becomes_unknown_in_its_place(keep: list[boo
     assert masked(sentence, np.ones(3, dtype=bool)) is sentence
 
 
-def test_the_table_is_what_decoding_uses(tagger: Tagger) -> None:
+def test_the_transition_table_is_that_of_the_decoder(tagger: Tagger) -> None:
     found = transitions(tagger)
     assert found.labels == tagger.labels
     np.testing.assert_array_equal(found.scores, tagger.decoder.chain.transitions)

@@ -1,4 +1,4 @@
-"""Explained sentences on the terminal: marginals, alternatives, weights, and the table of moves."""
+"""Explained sentences on the terminal: marginals, alternatives, weights, and the transition table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_tagged_sentence_has_marginals_alternatives_and_weights() -> None:
         assert due in shown.text, due
 
 
-def test_moves_are_a_table_where_it_fits_and_the_strongest_where_not() -> None:
+def test_narrow_terminals_show_only_the_strongest_transitions() -> None:
     wide, narrow = Shown(), Shown(width=20)
     show_moves(wide.screen, MOVES)
     show_moves(narrow.screen, MOVES)
@@ -39,7 +39,7 @@ def test_moves_are_a_table_where_it_fits_and_the_strongest_where_not() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 50, 70])
-def test_tags_stand_beside_their_tokens_on_a_narrow_screen(width: int) -> None:
+def test_tags_are_next_to_their_tokens_on_a_narrow_screen(width: int) -> None:
     shown = Shown(width=width)
     show(shown.screen, tag_explanation())
     rows = [line.split() for line in shown.text.splitlines()]

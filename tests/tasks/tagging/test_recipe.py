@@ -1,4 +1,4 @@
-"""What a tagger's recipe may say: what cannot work together is refused before anything is read."""
+"""Recipes of taggers: invalid combinations are refused before any data is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gonie.tasks.recipe import recipe_types
 from gonie.tasks.tagging.recipe import TaggerConfig
 
 
-def test_a_model_that_reads_nothing_is_refused() -> None:
+def test_a_model_without_input_is_refused() -> None:
     """It would train for an hour and give every word the same tag."""
     with pytest.raises(ValidationError, match=r"has no input.*model\.words\.width"):
         TaggerConfig.model_validate({"encoder": {"kind": "lstm"}})
@@ -49,10 +49,10 @@ WINDOW: dict[str, Any] = {
         ("train", {"normalize": True}, r"train\.normalize"),
     ],
 )
-def test_what_updates_per_window_cannot_do_is_refused_and_not_left_out_in_silence(
+def test_settings_that_per_window_does_not_support_are_refused(
     section: str, change: dict[str, Any], named: str
 ) -> None:
-    """A decay of the weights did nothing, and a character network was refused only when all was read."""
+    """Otherwise weight decay is silently ignored, and a character network fails after reading the data."""
     recipe = recipe_types("train")["tag"]
     recipe.model_validate(WINDOW)
     changed = {**WINDOW, section: {**WINDOW.get(section, {}), **change}}
@@ -61,8 +61,8 @@ def test_what_updates_per_window_cannot_do_is_refused_and_not_left_out_in_silenc
     recipe.model_validate({**changed, "train": {**changed["train"], "optimizer": "sgd"}})
 
 
-def test_feature_groups_are_those_of_all_parts_each_once() -> None:
-    """A group that two parts share is extracted once; one that none uses costs nothing."""
+def test_feature_groups_of_all_parts_are_listed_once() -> None:
+    """A group that two parts share is extracted only once."""
     config = TaggerConfig.model_validate(
         {"features": {"groups": ["context", "spelling"]}, "head": {"direct": ["spelling", "gazetteer"]}}
     )

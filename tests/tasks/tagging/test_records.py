@@ -1,4 +1,4 @@
-"""A tagger's answers to rows: the same that it gives one by one, and the records of them."""
+"""Answers of taggers to rows of a file, and the records of these answers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_each_row_has_the_tags_of_its_text(tagger: Tagger) -> None:
     assert answers(tagger, []) == []
 
 
-def test_the_options_say_how_the_tagger_is_asked(tagger: Tagger) -> None:
+def test_options_set_nbest_and_decoding(tagger: Tagger) -> None:
     texts = ("Anna lives in Seoul .", "", "It rains. We met Cleo Kim.")
     rows = [TextRow("f", number, (text,)) for number, text in enumerate(texts)]
     listed = [answered.found.nbest for answered in answers(tagger, rows, nbest=2)]
@@ -48,14 +48,14 @@ def test_the_options_say_how_the_tagger_is_asked(tagger: Tagger) -> None:
     assert found.found.spans == ()
 
 
-def test_tokens_that_are_given_stay(tagger: Tagger) -> None:
+def test_given_tokens_are_kept(tagger: Tagger) -> None:
     answering = TagRecords().answering(tagger, {"tokenised": True})
     (answered,) = answering([TextRow("f", 1, ("Anna's  home .",))], _none)
     assert [token.text for token in answered.found.tokens] == ["Anna's", "home", "."]
     assert answering.tokenizer_settings == ("en", "word", True)
 
 
-def test_sentences_of_column_files_are_tagged_anew(tagger: Tagger, tmp_path: Path) -> None:
+def test_sentences_of_column_files_are_tagged_again(tagger: Tagger, tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("Anna\tO\nis\tO\n\nSeoul\tO\n")
     answering = TagRecords().answering(tagger, {})
     examples = answering.read(tmp_path / "a.conll", "conll", Report())
@@ -70,7 +70,7 @@ def test_a_tagger_reads_one_column() -> None:
         TagRecords().columns({}, ["a", "b"])
 
 
-def test_notes_are_shown_at_once_and_counted() -> None:
+def test_notes_are_shown_immediately_and_counted() -> None:
     notes = TagNotes()
     assert list(notes.add(["long"])) == ["long"]
     assert list(notes.summary()) == []
@@ -78,7 +78,7 @@ def test_notes_are_shown_at_once_and_counted() -> None:
     assert list(notes.summary()) == ["2 sentences were scored in overlapping windows"]
 
 
-def test_a_document_keeps_its_offsets_and_short_scores() -> None:
+def test_a_record_has_offsets_and_rounded_scores() -> None:
     token = Token(text="Ann", start=0, end=3, tag="S-PER", score=0.12345678)
     span = Span(start=0, end=3, label="PER", text="Ann", score=1 / 3)
     found = document_result(Document("Ann", (token,), ((0, 1),), (span,)))
@@ -90,8 +90,8 @@ def test_a_document_keeps_its_offsets_and_short_scores() -> None:
     assert document_result(Document("", notes=("long",)))["notes"] == ["long"]
 
 
-def test_what_else_a_sentence_may_be_is_there_where_it_was_asked_for() -> None:
-    """A long sentence has no likely tagging: six decimals would make zeros of all."""
+def test_a_record_has_candidates_only_if_requested() -> None:
+    """Candidates of long sentences are so unlikely that six decimals would round them to 0."""
     span = Span(start=0, end=3, label="PER", text="Ann")
     unlikely = Candidate(("S-PER",), 1.23456789e-9, (span,))
     found = document_result(Document("Ann", nbest=((Candidate(("O",), 2 / 3), unlikely),)))["nbest"]

@@ -1,4 +1,4 @@
-"""Scoring a whole file: its scheme found, its tags compared, and what cannot be scored refused."""
+"""Scoring taggers on tagged files: schemes, novelty, and files that cannot be scored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GOLD = "Anna\tB-PER\nKim\tI-PER\nsaw\tO\nSeoul\tB-LOC\n\nSeoul\tB-LOC\n"
 
 
 class Tagged(NamedTuple):
-    """What a tagger says."""
+    """The output of a tagger."""
 
     tags: tuple[str, ...]
     scores: tuple[float, ...]
@@ -30,7 +30,7 @@ class Tagged(NamedTuple):
 
 
 class Oracle:
-    """Tags every sentence as it is told, in BIOES, and keeps what it was asked."""
+    """Gives the tags that it is created with, in BIOES, and records the sentences that it receives."""
 
     def __init__(self, *tags: str, span: float | None = None) -> None:
         self.tags = [tuple(row.split()) for row in tags]
@@ -66,7 +66,7 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_models_scheme_and_the_files_are_brought_together(gold: Path) -> None:
+def test_the_model_and_the_file_may_have_different_schemes(gold: Path) -> None:
     """The file is IOB2 and the model BIOES: the same entities must count as the same."""
     result = score(gold, Oracle("B-PER E-PER O S-LOC", "S-LOC"))
     assert result.headline == ("f1", 1.0)
@@ -74,18 +74,18 @@ def test_the_models_scheme_and_the_files_are_brought_together(gold: Path) -> Non
     assert score(gold, Oracle("B-PER E-PER O O", "S-PER")).spans.micro.recall == pytest.approx(1 / 3)
 
 
-def test_labels_the_model_cannot_give_are_counted(gold: Path) -> None:
+def test_labels_the_model_cannot_predict_are_counted(gold: Path) -> None:
     result = score(gold, Oracle("B-PER E-PER O O", "O"))
     assert result.unknown_labels == {"LOC": 2}
 
 
-def test_an_error_has_the_probability_of_its_span_and_a_miss_that_of_its_tags(gold: Path) -> None:
+def test_errors_have_the_confidence_of_their_span_or_tags(gold: Path) -> None:
     found, missed = score(gold, Oracle("B-PER E-PER O O", "S-PER", span=0.95)).errors()
     assert (found.predicted, found.confidence) == ("PER", 0.95)
     assert (missed.gold_text, missed.confidence) == ("Seoul", 0.9)
 
 
-def test_mentions_of_training_split_the_recall(gold: Path, tmp_path: Path) -> None:
+def test_recall_is_split_by_mentions_seen_in_training(gold: Path, tmp_path: Path) -> None:
     known = [Sentence(("Seoul",), ("B-LOC",))]
     seen = tmp_path / "seen.json"
     seen.write_text(json.dumps(SeenMentions.from_sentences(known, IOB2).to_json()), "utf-8")
@@ -99,8 +99,8 @@ def test_mentions_of_training_split_the_recall(gold: Path, tmp_path: Path) -> No
     assert score(gold, oracle).novelty is None
 
 
-def test_invalid_gold_is_scored_as_it_stands(tmp_path: Path) -> None:
-    """conlleval reads an I after O as a beginning; a scorer must not change or refuse its gold."""
+def test_invalid_gold_tags_are_scored_unchanged(tmp_path: Path) -> None:
+    """conlleval reads an I after O as the start of an entity; scoring must not change or refuse gold tags."""
     path = tmp_path / "gold.conll"
     path.write_text("Anna\tI-PER\nsaw\tO\nKim\tB-PER\nLee\tI-PER\n", "utf-8")
     tags = convert(["B-PER", "O", "B-PER", "I-PER"], IOB2, BIOES)
@@ -113,7 +113,7 @@ def test_plain_tags_are_scored_by_accuracy(tmp_path: Path) -> None:
     assert score(path, Oracle("DET NOUN NOUN ADV"), scheme=PLAIN).headline == ("accuracy", 0.75)
 
 
-def test_tags_of_another_kind_are_refused_with_a_few_of_them(gold: Path) -> None:
+def test_gold_tags_of_another_kind_are_refused_with_examples(gold: Path) -> None:
     with pytest.raises(InputError, match=r"gold\.conll: the model's tags are plain labels.*B-LOC"):
         score(gold, Oracle(), scheme=PLAIN)
 
@@ -135,7 +135,7 @@ def test_the_tagger_gets_the_columns_of_the_file(tmp_path: Path) -> None:
 
 
 def test_a_model_of_one_type_is_scored_on_that_type(gold: Path) -> None:
-    """It was never asked to find the others."""
+    """The model is not trained to find the other types."""
     oracle = Oracle("PER O O O", "O")
     source = TaggedSource(gold)
     result = score_source(
@@ -153,8 +153,8 @@ def test_a_model_of_one_type_is_scored_on_that_type(gold: Path) -> None:
     assert not result.unknown_labels
 
 
-def test_a_file_of_nothing_but_names_is_bare_labels_to_a_model_of_them(tmp_path: Path) -> None:
-    """Alone it would be taken for plain tags, as O is not the most frequent."""
+def test_bare_labels_are_entities_for_a_model_with_scheme_io(tmp_path: Path) -> None:
+    """Without the model, the file would be read as plain tags because O is not the most frequent."""
     path = tmp_path / "names.conll"
     path.write_text("Anna\tPER\nKim\tPER\nran\tO\n", "utf-8")
     assert score(path, Oracle("PER PER O"), scheme=IO).headline == ("f1", 1.0)

@@ -1,4 +1,4 @@
-"""The prediction path on a toy model whose right answers are known."""
+"""The tagger, on a toy model with known answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def names(document: Document) -> list[tuple[str, str]]:
     return [(span.text, span.label) for span in document.spans]
 
 
-def test_text_comes_back_with_tokens_spans_and_scores(tagger: Tagger) -> None:
+def test_a_document_has_tokens_spans_and_scores(tagger: Tagger) -> None:
     document = tagger("Hello  George . I see New York .")
     assert names(document) == [("George", "PER"), ("New York", "LOC")]
     assert [document.text[s.start : s.end] for s in document.spans] == ["George", "New York"]
@@ -45,7 +45,7 @@ def test_a_text_without_tokens_is_an_empty_document(tagger: Tagger, text: str) -
 
 
 def test_span_scores_are_the_probability_of_their_tags(encoding: Encoding, tagger: Tagger) -> None:
-    """The number shown beside an entity must be the model's own probability of it, here by enumeration."""
+    """The score of an entity must be its probability under the model, here computed by enumeration."""
     (tagging,) = tagger.tag_sentences([Sentence(words=("New", "York"))])
     batch = {"words": np.array([[encoding.word_id("New"), encoding.word_id("York")]])}
     emissions = tagger.scorer.scores(batch)[0].astype(float)
@@ -74,7 +74,7 @@ def test_tag_tokens_keeps_the_words_given(tagger: Tagger) -> None:
     ]
 
 
-def test_morphemes_of_a_token_come_with_it(tagger: Tagger) -> None:
+def test_tokens_have_their_morphemes(tagger: Tagger) -> None:
     sentence = Sentence(words=("공부", "했다"), columns={"morphemes": ("공부/NNG", "하/XSV+었/EP+다/EF")})
     (document,) = tagger.pipe_sentences([sentence])
     assert [m.form for m in document.tokens[1].morphemes] == ["하", "었", "다"]
@@ -94,8 +94,8 @@ def test_plain_labels_give_tags_and_no_spans(
 @given(
     st.lists(st.lists(st.sampled_from(["George", "New", "York", "a", "b", "."]), max_size=30), max_size=30)
 )
-def test_many_texts_give_what_each_gives_alone(tagger: Tagger, texts: list[list[str]]) -> None:
-    """Batches sort and pad sentences: answers must come in the order asked, untouched by their company."""
+def test_batching_does_not_change_tags_or_scores(tagger: Tagger, texts: list[list[str]]) -> None:
+    """Batches are sorted and padded; answers must stay in order and must not depend on the batch."""
     joined = [" ".join(words) for words in texts]
     together = list(tagger.pipe(joined))
     assert [document.text for document in together] == joined
@@ -106,7 +106,7 @@ def test_many_texts_give_what_each_gives_alone(tagger: Tagger, texts: list[list[
         np.testing.assert_allclose([t.score for t in document.tokens], [t.score for t in alone.tokens])
 
 
-def test_a_stream_is_read_ahead_but_never_whole(tagger: Tagger) -> None:
+def test_a_stream_is_read_ahead_but_not_completely(tagger: Tagger) -> None:
     """Tagging an endless stream must neither wait for its end nor hold it in memory."""
     taken = 0
 
@@ -124,10 +124,10 @@ def test_a_stream_is_read_ahead_but_never_whole(tagger: Tagger) -> None:
     assert taken - 20_000 < 2 * MOST / 5
 
 
-def test_a_sentence_beyond_the_limit_is_windowed_noted_and_whole(
+def test_a_sentence_beyond_the_limit_is_windowed_and_noted(
     encoding: Encoding, word_scorer: Any, make_predictor: Any
 ) -> None:
-    """A long text without a full stop must be tagged like a short one, entities over join_points included."""
+    """A long text without a full stop must be tagged like a short one, also across window boundaries."""
     scorer = word_scorer(encoding, {"George": "S-PER", "New": "B-LOC", "York": "E-LOC"})
     tagger = make_predictor(encoding, scorer)
     words = ["New", "York", "a"] * 1000
@@ -143,14 +143,14 @@ def test_a_sentence_beyond_the_limit_is_windowed_noted_and_whole(
     assert tagger.tag_sentences([Sentence(words=tuple(words))])[0].windows == windows
 
 
-def test_the_limit_itself_is_not_windowed(tagger: Tagger) -> None:
+def test_a_sentence_at_the_limit_is_not_windowed(tagger: Tagger) -> None:
     (at, over) = tagger.tag_tokens([["a"] * MAX_TOKENS, ["a"] * (MAX_TOKENS + 1)])
     assert at.notes == ()
     assert len(over.notes) == 1
 
 
 class MoodScorer:
-    """Scores drawn at random for each window, so that neighbours disagree wherever they overlap."""
+    """Draws random scores for each window, so that overlapping windows disagree."""
 
     at_once = 1
 
@@ -163,7 +163,7 @@ class MoodScorer:
 
 
 def test_windows_that_disagree_still_join_into_valid_tags(encoding: Encoding, make_predictor: Any) -> None:
-    """An entity cut at a join_point would be an invalid sequence that no scorer or reader accepts."""
+    """An entity cut at a join would give an invalid tag sequence."""
     tagger = make_predictor(encoding, MoodScorer(len(encoding.labels)))
     for length in (1001, 1025, 2000, 4321):
         (tagging,) = tagger.tag_sentences([Sentence(words=("a",) * length)])
@@ -172,7 +172,7 @@ def test_windows_that_disagree_still_join_into_valid_tags(encoding: Encoding, ma
 
 
 class HazyScorer:
-    """Scores that hang on the word and the place in its window, none of them sure: a network's edges."""
+    """Gives uncertain scores that depend on the word and on its position in the window."""
 
     at_once = 1
 
@@ -186,7 +186,7 @@ class HazyScorer:
         return (self._table[words] + self._edges[: words.shape[1]]).astype(np.float32)
 
 
-def test_chunks_say_what_one_chain_says(
+def test_chunks_give_the_same_result_as_one_chain(
     encoding: Encoding, make_predictor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A line beyond 16,384 tokens keeps its tags, its probabilities and the count of its windows."""
@@ -204,10 +204,10 @@ def test_chunks_say_what_one_chain_says(
     np.testing.assert_allclose([s.score for s in found.spans], [s.score for s in whole.spans], atol=1e-6)
 
 
-def test_chunks_keep_memory_bounded_whatever_the_length(
+def test_memory_is_bounded_for_sentences_of_any_length(
     encoding: Encoding, make_predictor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line of megabytes must not take more tables than one of pages; measured in numbers, not in time."""
+    """The tables of a very long line must not grow with its length; the test counts their cells."""
     tagger = make_predictor(encoding, HazyScorer(encoding))
     sizes: list[int] = []
     lattice = tagger.decoder.lattice
@@ -226,10 +226,10 @@ def test_chunks_keep_memory_bounded_whatever_the_length(
     assert max(sizes) == predictor.CELLS
 
 
-def test_a_text_of_many_sentences_is_encoded_bit_by_bit(
+def test_a_text_of_many_sentences_is_encoded_in_blocks(
     tagger: Tagger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The features of a book, all at once, are gigabytes of strings."""
+    """Encoding a whole book at once would take gigabytes of memory."""
     taken: list[int] = []
     encode = tagger.encoding.encode
 
@@ -263,14 +263,14 @@ def test_hostile_text_is_tagged_or_refused(tagger: Tagger) -> None:
         tagger(b"George")  # type: ignore[arg-type]
 
 
-def test_words_that_are_none_are_refused(tagger: Tagger) -> None:
+def test_invalid_words_are_refused(tagger: Tagger) -> None:
     with pytest.raises(InputError, match="list of words, got the text 'George sleeps'"):
         tagger.tag_tokens(["George sleeps"])
     with pytest.raises(InputError, match="empty word"):
         tagger.tag_tokens([["a", ""]])
 
 
-def test_threads_may_share_a_predictor(tagger: Tagger) -> None:
+def test_threads_can_share_a_tagger(tagger: Tagger) -> None:
     texts = [f"George and New York {'x ' * i}" for i in range(40)]
     wanted = [tagger(text) for text in texts]
     got: dict[int, list[Document]] = {}
@@ -286,8 +286,8 @@ def test_threads_may_share_a_predictor(tagger: Tagger) -> None:
     assert all(got[number] == wanted for number in range(4))
 
 
-def test_emissions_are_what_is_decoded(tagger: Tagger) -> None:
-    """What explains a tag must be the scores that it was chosen by, in a sentence of any length."""
+def test_decoding_the_emissions_gives_the_tags(tagger: Tagger) -> None:
+    """Explanations must use the scores that decoding uses, for sentences of any length."""
     long = ("in", "New", "York") * MAX_TOKENS
     sentences = [Sentence(words) for words in (("George", "sleeps"), (), long, ("York",))]
     found = tagger.emissions(sentences)

@@ -1,4 +1,4 @@
-"""What the builders of all tasks share: word tables, embeddings, encoders and contextual vectors."""
+"""Building the parts that all tasks share: word tables, embeddings, encoders, contextual vectors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DATA = CorpusConfig(train="x")
 
 
 def config(values: dict[str, Any]) -> Any:
-    """The model of a tagger, with a key for every contextual source."""
+    """Return the model section of a tagger, with a key for every contextual source."""
     return check_recipe({"data": {"train": "x"}, "model": values}, source="test").model
 
 
@@ -75,14 +75,14 @@ def encoder_of(values: dict[str, Any], width: int = 4) -> Encoder:
         ({"head": DIRECT, "encoder": {"kind": "none"}}, NoEmbedding),
     ],
 )
-def test_the_embedding_is_what_was_named(
+def test_the_embedding_is_that_of_the_recipe(
     values: dict[str, Any], embedding: type[nn.Module], encoding: Encoding
 ) -> None:
     assert isinstance(embedding_of(values, encoding), embedding)
 
 
-def test_the_parts_of_an_embedding_stand_in_a_fixed_order(encoding: Encoding) -> None:
-    """Their parameters are drawn one after the other: in another order, seeds would give other models."""
+def test_the_parts_of_an_embedding_are_in_a_fixed_order(encoding: Encoding) -> None:
+    """Parameters are drawn in this order; another order would give other models for the same seed."""
     values = {"features": {"groups": ["spelling", "context"]}, "chars": {}, "words": {}}
     stack = embedding_of(values, encoding)
     assert isinstance(stack, Stack)
@@ -91,7 +91,7 @@ def test_the_parts_of_an_embedding_stand_in_a_fixed_order(encoding: Encoding) ->
 
 
 @pytest.mark.parametrize(("tuned", "trained"), [("missing", True), ("all", True), ("none", False)])
-def test_random_vectors_are_kept_as_drawn_only_if_the_recipe_says_so(
+def test_random_vectors_are_trained_unless_tuned_is_none(
     tuned: str, trained: bool, encoding: Encoding
 ) -> None:
     embedding = embedding_of({"words": {"tuned": tuned}}, encoding)
@@ -99,18 +99,18 @@ def test_random_vectors_are_kept_as_drawn_only_if_the_recipe_says_so(
     assert embedding.weight.requires_grad is trained
 
 
-# --- the table of words ----------------------------------------------------------------------------------
+# --- word tables -----------------------------------------------------------------------------------------
 
 
 def pretrained_for(encoding: Encoding, width: int = 3) -> PretrainedVectors:
-    """Vectors for every third word, the fourth one among them."""
+    """Return vectors for every third word."""
     size = len(encoding.words)
     matrix = np.random.default_rng(0).normal(size=(size, width)).astype(np.float32)
     matrix[0] = 0.0
     return PretrainedVectors(matrix, np.arange(size) % 3 == 2, Coverage(types={}, tokens={}))
 
 
-def test_random_vectors_are_all_learned_and_lie_in_the_order_of_their_ids(encoding: Encoding) -> None:
+def test_without_pretrained_vectors_every_row_is_trained(encoding: Encoding) -> None:
     table = WordTable.plan(WordsConfig(width=7), encoding)
     assert (table.size, table.fixed, table.width) == (len(encoding.words), 0, 7)
     assert table.rows is None
@@ -119,7 +119,7 @@ def test_random_vectors_are_all_learned_and_lie_in_the_order_of_their_ids(encodi
 
 @pytest.mark.parametrize("tuned", ["missing", "all", "none"])
 def test_every_word_starts_with_its_pretrained_vector(tuned: Any, fitted: Callable[..., Encoding]) -> None:
-    """Whichever rows are learned, looking words up gives the vectors in the order of their ids."""
+    """The lookup gives each word its own vector, whichever rows are trained."""
     encoding = fitted(["zebra", "quagga"])
     pretrained = pretrained_for(encoding)
     words = WordsConfig(width=99, tuned=tuned)
@@ -147,7 +147,7 @@ def test_a_model_without_word_vectors_has_no_table(encoding: Encoding) -> None:
 
 
 @pytest.mark.parametrize("vectors", [False, True])
-def test_the_saved_sizes_of_a_table_are_enough_for_the_same_shape(vectors: bool, encoding: Encoding) -> None:
+def test_a_word_table_is_restored_from_its_json(vectors: bool, encoding: Encoding) -> None:
     words = WordsConfig(width=5)
     table = WordTable.plan(words, encoding, pretrained_for(encoding) if vectors else None)
     again = WordTable.from_json(json.loads(json.dumps(table.to_json())))
@@ -164,7 +164,9 @@ def test_the_saved_sizes_of_a_table_are_enough_for_the_same_shape(vectors: bool,
     ("values", "layer"),
     [({"kind": "rnn"}, Elman), ({"kind": "lstm"}, LSTM), ({"kind": "peephole"}, PeepholeLSTM)],
 )
-def test_recurrent_layers_are_made_two_way_and_deep(values: dict[str, Any], layer: type[nn.Module]) -> None:
+def test_recurrent_encoders_can_be_bidirectional_and_deep(
+    values: dict[str, Any], layer: type[nn.Module]
+) -> None:
     assert isinstance(encoder_of({**values, "bidirectional": False}), layer)
     both = encoder_of(values)
     assert isinstance(both, Bidirectional)
@@ -180,7 +182,7 @@ def test_other_encoders_are_a_single_part(kind: str, part: type[nn.Module]) -> N
     assert isinstance(encoder_of({"kind": kind, "hidden": 6, "layers": 2}), part)
 
 
-def test_the_sigmoid_of_the_paper_reaches_the_cell() -> None:
+def test_the_activation_reaches_the_recurrent_cell() -> None:
     values = {"kind": "rnn", "activation": "sigmoid", "bidirectional": False}
     assert encoder_of(values).activation == "sigmoid"  # type: ignore[attr-defined]
 
@@ -195,7 +197,7 @@ def synthetic_elmo(seed: int = 1) -> dict[str, LoadedSource]:
 @pytest.mark.parametrize(
     ("at", "read", "given"), [("input", 3 + 4, 4), ("output", 3, 4 + 4), ("both", 3 + 4, 4 + 4)]
 )
-def test_contextual_vectors_go_where_they_are_wanted(
+def test_contextual_vectors_are_added_at_the_chosen_place(
     encoding: Encoding, at: str, read: int, given: int
 ) -> None:
     made = config({"words": {"width": 3}, "elmo": {"bilm": "", "at": at}, "encoder": {"hidden": 2}})
@@ -206,7 +208,7 @@ def test_contextual_vectors_go_where_they_are_wanted(
 
 
 class Vectors(nn.Module):
-    """A contextual embedding of fixed width that only says where it is used."""
+    """A contextual embedding with a fixed width and the given places."""
 
     def __init__(self, name: str, at: str) -> None:
         super().__init__()
@@ -259,7 +261,7 @@ def test_two_sources_cannot_both_bypass_the_encoder(places: tuple[str, str]) -> 
         two_sources(*places)
 
 
-def test_contextual_parts_are_found_wherever_they_are_in_a_model(encoding: Encoding) -> None:
+def test_contextual_parts_are_found_at_any_depth(encoding: Encoding) -> None:
     made = config({"words": {}, "elmo": {"bilm": ""}, "encoder": {"hidden": 2}})
     embedding = build_embedding(made, encoding, None, synthetic_elmo())
     assert isinstance(embedding, Stack)
@@ -271,7 +273,7 @@ def test_contextual_parts_are_found_wherever_they_are_in_a_model(encoding: Encod
 # --- learning rates --------------------------------------------------------------------------------------
 
 
-def test_parts_ask_for_multiples_of_the_learning_rate(encoding: Encoding) -> None:
+def test_parts_can_scale_the_learning_rate(encoding: Encoding) -> None:
     values = {"bilm": "", "tuned": True, "rate": 0.25}
     tuned = config({"words": {}, "elmo": values, "encoder": {"hidden": 2}})
     model = nn.ModuleDict(
@@ -286,7 +288,7 @@ def test_parts_ask_for_multiples_of_the_learning_rate(encoding: Encoding) -> Non
     assert all(any(name.startswith(start) for name in names) for start in rates)
 
 
-def test_parts_that_are_not_trained_or_say_nothing_ask_for_no_rate(encoding: Encoding) -> None:
+def test_frozen_and_plain_parts_do_not_scale_the_rate(encoding: Encoding) -> None:
     fixed = config({"words": {}, "elmo": {"bilm": "", "rate": 0.25}, "encoder": {"hidden": 2}})
     embedding = build_embedding(fixed, encoding, None, synthetic_elmo())
     assert learning_rates(embedding) == {}  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Weights on disk: what was written is what is read, and anything else is refused."""
+"""Saving and loading weights: tensors are read back unchanged, and damaged files are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TENSORS = {
 }
 
 
-def test_tensors_of_every_kind_come_back(tmp_path: Path) -> None:
+def test_tensors_of_every_kind_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "t.safetensors"
     write_tensors(path, TENSORS, {"note": "한글 and \n lines"})
     tensors, metadata = read_tensors(path)
@@ -34,7 +34,7 @@ def test_tensors_of_every_kind_come_back(tmp_path: Path) -> None:
 
 
 def test_the_same_content_is_the_same_file(tmp_path: Path) -> None:
-    """Two runs are compared by their bytes."""
+    """Runs are compared byte by byte."""
     metadata = {str(number): "x" for number in range(20)}
     for name in ("a", "b"):
         write_tensors(tmp_path / name, TENSORS, metadata)
@@ -42,7 +42,7 @@ def test_the_same_content_is_the_same_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [-1, -30, 3, 40])
-def test_one_damaged_byte_is_noticed(tmp_path: Path, place: int) -> None:
+def test_a_single_damaged_byte_is_detected(tmp_path: Path, place: int) -> None:
     path = tmp_path / "t.safetensors"
     write_tensors(path, {"a": torch.randn(50)}, {"note": "x"})
     content = bytearray(path.read_bytes())
@@ -53,7 +53,7 @@ def test_one_damaged_byte_is_noticed(tmp_path: Path, place: int) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 7, 100, -1])
-def test_a_file_cut_short_is_noticed(tmp_path: Path, kept: int) -> None:
+def test_a_truncated_file_is_refused(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "t.safetensors"
     write_tensors(path, {"a": torch.randn(50)})
     path.write_bytes(path.read_bytes()[:kept])
@@ -61,7 +61,7 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path, kept: int) -> None:
         read_tensors(path)
 
 
-def test_a_model_gets_its_weights_back(tmp_path: Path) -> None:
+def test_a_model_loads_its_saved_weights(tmp_path: Path) -> None:
     model, other = nn.Linear(3, 2), nn.Linear(3, 2)
     save_weights(tmp_path / "w", model)
     load_weights(tmp_path / "w", other)
@@ -71,12 +71,12 @@ def test_a_model_gets_its_weights_back(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("other", [nn.Linear(4, 2), nn.Linear(3, 2, bias=False), nn.Embedding(3, 2)])
 def test_weights_of_another_model_are_refused(tmp_path: Path, other: nn.Module) -> None:
-    """Loading what happens to fit would be a model that is half trained."""
+    """Loading only the weights that fit would give a half-trained model."""
     save_weights(tmp_path / "w", nn.Linear(3, 2))
     with pytest.raises(BundleError, match="the weights do not fit the model"):
         load_weights(tmp_path / "w", other)
 
 
-def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match="cannot read the weights"):
         load_weights(tmp_path / "missing", nn.Linear(3, 2))

@@ -1,4 +1,4 @@
-"""Whoever trains for the first time on a machine is told why the first step takes so long."""
+"""The first training run on a machine explains why the first step takes long."""
 
 from __future__ import annotations
 

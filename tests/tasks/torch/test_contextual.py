@@ -1,4 +1,4 @@
-"""Contextual sources of a recipe: one that is only in the table does all that ELMo does."""
+"""Contextual sources: a source that is added to the table works like ELMo."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WIDTH = 2
 
 
 class LengthVectors(nn.Module):
-    """An embedding by the number of a token's form and its scale, as a contextual source would give it."""
+    """A contextual embedding: the number of a token's form times a scale."""
 
     def __init__(self, name: str = "lookup", *, scale: float = 1.0, tuned: bool = False) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class LengthVectors(nn.Module):
 
 
 class CorpusLengths:
-    """Its vectors for a corpus: the number of each token's form times the scale, and how often computed."""
+    """Computes these vectors for a corpus and notes each computation."""
 
     dtype = np.dtype("<f4")
     suffix = "f4"
@@ -79,7 +79,7 @@ class CorpusLengths:
 
 
 class Loaded:
-    """A loaded source that says how it was made."""
+    """A loaded source that records how it was made."""
 
     def __init__(self, made: str, longest: int = 0) -> None:
         self.made = made
@@ -114,7 +114,7 @@ LOOKUP = ContextualSource(
 
 @pytest.fixture(autouse=True)
 def lookup(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two sources that are nowhere but in the table."""
+    """Adds two sources to the table."""
     monkeypatch.setitem(CONTEXTUAL, "lookup", LOOKUP)
     monkeypatch.setitem(CONTEXTUAL, "other", dataclasses.replace(LOOKUP, description="another"))
 
@@ -132,15 +132,15 @@ def wanted(corpus: Corpus, scale: float = 1.0) -> np.ndarray:
     return np.repeat(corpus.arrays["forms"][:, None] * scale, WIDTH, axis=1)
 
 
-# --- vectors that are computed once ----------------------------------------------------------------------
+# --- precomputed vectors ---------------------------------------------------------------------------------
 
 
-def test_the_part_plays_the_role() -> None:
+def test_the_part_is_a_contextual_embedding() -> None:
     assert isinstance(LengthVectors(), ContextualEmbedding)
     assert not isinstance(WordEmbedding(size=3, width=2), ContextualEmbedding)
 
 
-def test_a_corpus_gets_the_vectors_in_the_place_of_what_they_replace(corpus: Corpus) -> None:
+def test_vectors_replace_the_arrays_they_are_computed_from(corpus: Corpus) -> None:
     found = with_context(nn.Sequential(nn.Sequential(LengthVectors())), corpus, config(), print)
     np.testing.assert_array_equal(found.arrays["lookup.context"], wanted(corpus))
     assert "form_chars" not in found.arrays
@@ -148,14 +148,14 @@ def test_a_corpus_gets_the_vectors_in_the_place_of_what_they_replace(corpus: Cor
     assert set(corpus.arrays) - {"form_chars"} == set(found.arrays) - {"lookup.context"}
 
 
-def test_two_sources_stand_side_by_side(corpus: Corpus) -> None:
+def test_two_sources_can_be_combined(corpus: Corpus) -> None:
     model = nn.Sequential(LengthVectors(scale=2.0), LengthVectors("other", scale=3.0))
     found = with_context(model, corpus, config("model.other.table=t"), print)
     np.testing.assert_array_equal(found.arrays["lookup.context"], wanted(corpus, 2.0))
     np.testing.assert_array_equal(found.arrays["other.context"], wanted(corpus, 3.0))
 
 
-def test_vectors_are_cached_where_the_recipe_says_under_their_digest(corpus: Corpus, tmp_path: Path) -> None:
+def test_vectors_are_cached_in_the_folder_of_the_recipe(corpus: Corpus, tmp_path: Path) -> None:
     notes: list[str] = []
     folder = tmp_path / "vectors"
     own = config(f"model.lookup.cache={folder}", "model.other.table=t")
@@ -170,13 +170,13 @@ def test_vectors_are_cached_where_the_recipe_says_under_their_digest(corpus: Cor
     assert len(list(folder.iterdir())) == 2
 
 
-def test_a_home_folder_may_be_named(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_home_folder_is_expanded(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     with_context(LengthVectors(), corpus, config("model.lookup.cache=~/vectors"), print)
     assert len(list((tmp_path / "vectors").iterdir())) == 1
 
 
-def test_a_corpus_stays_as_it_is_where_there_is_nothing_to_compute(
+def test_a_corpus_is_unchanged_if_there_is_nothing_to_compute(
     corpus: Corpus, fitted: Callable[..., Encoding], tmp_path: Path
 ) -> None:
     own = config(f"model.lookup.cache={tmp_path}")
@@ -188,10 +188,10 @@ def test_a_corpus_stays_as_it_is_where_there_is_nothing_to_compute(
     assert list(tmp_path.iterdir()) == []
 
 
-# --- where sources come from -----------------------------------------------------------------------------
+# --- loading sources -------------------------------------------------------------------------------------
 
 
-def test_each_source_is_loaded_restored_and_made_up_by_its_own_functions(tmp_path: Path) -> None:
+def test_each_source_has_its_own_loading_functions(tmp_path: Path) -> None:
     changes = ["data.train=mine.conll", "train.seed=5", "model.lookup.table=big", "model.other.table=small"]
     recipe = load_recipe("ner", changes)
     made: dict[str, list[str]] = {}
@@ -212,7 +212,7 @@ def test_each_source_is_loaded_restored_and_made_up_by_its_own_functions(tmp_pat
     assert synthetic_sources(plain) == {}
 
 
-def test_recipes_share_sources_unless_they_differ_in_what_loading_depends_on() -> None:
+def test_the_sources_key_contains_only_what_loading_depends_on() -> None:
     first = sources_key(config())
     assert first == {"lookup": {"table": "t"}}
     assert sources_key(config("model.lookup.at=both", "model.lookup.cache=c")) == first
@@ -220,12 +220,12 @@ def test_recipes_share_sources_unless_they_differ_in_what_loading_depends_on() -
     assert sources_key(config("model.other.table=t")) == {**first, "other": {"table": "t"}}
 
 
-def test_words_are_spelled_as_far_as_the_greediest_source_reads() -> None:
+def test_words_are_spelled_up_to_the_longest_limit() -> None:
     assert spelled_bytes({"one": Loaded("a", 7), "two": Loaded("b", 12), "three": Loaded("c")}) == 12
     assert spelled_bytes({}) == 0
 
 
-def test_the_digest_is_that_of_every_source_under_its_name() -> None:
+def test_the_digest_covers_every_source_and_its_name() -> None:
     a, b = Loaded("a"), Loaded("b")
     first = digest_sources({"one": a, "two": b})
     assert digest_sources({"two": b, "one": a}) == first, "the order of a mapping means nothing"
@@ -233,10 +233,10 @@ def test_the_digest_is_that_of_every_source_under_its_name() -> None:
         assert digest_sources(other) != first
 
 
-# --- what is kept of them --------------------------------------------------------------------------------
+# --- files and reports -----------------------------------------------------------------------------------
 
 
-def test_a_run_keeps_the_files_of_its_sources_and_the_shape_of_its_words(encoding: Encoding) -> None:
+def test_a_run_saves_its_sources_and_the_word_table(encoding: Encoding) -> None:
     sources = {"one": Loaded("a"), "two": Loaded("b")}
     assert source_files(sources) == {"a.json": "a", "b.json": "b"}
     table = WordTable.plan(WordsConfig(width=7), encoding)
@@ -246,7 +246,7 @@ def test_a_run_keeps_the_files_of_its_sources_and_the_shape_of_its_words(encodin
     assert json.loads(network_files(None, {})["network.json"]) == {"words": None}
 
 
-def test_the_report_is_that_of_all_parts() -> None:
+def test_the_report_covers_all_contextual_parts() -> None:
     model = nn.Sequential(LengthVectors(scale=2.0), nn.Sequential(LengthVectors("other", scale=3.0)))
     assert [row["scale"] for row in contextual_report(model)] == [2.0, 3.0]
     assert contextual_report(WordEmbedding(size=3, width=2)) == []

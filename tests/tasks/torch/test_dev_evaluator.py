@@ -1,4 +1,4 @@
-"""The dev score in training is the score of what ships: an epoch chosen by another one would be wrong."""
+"""The dev score in training equals that of the exported model; otherwise a wrong epoch may be chosen."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tagging(recipe: Path, *changes: str) -> TagJob:
 
 
 def confident(job: TagJob | TextJob) -> torch.nn.Module:
-    """An untrained model that is sure of itself: some answers are right and many are not."""
+    """Return an untrained model that is confident but often wrong."""
     torch.manual_seed(5)
     model = job.build()
     with torch.no_grad():
@@ -58,8 +58,8 @@ def test_the_dev_score_of_a_tagger_is_that_of_its_answers(toy: Path, head: str, 
     assert (broken == 0) if constrained else (broken > 0)
 
 
-def test_a_long_document_is_scored_in_the_windows_that_ship(toy: Path, tmp_path: Path) -> None:
-    """A document of 3,000 tokens without a sentence end: read whole, its scores would be others."""
+def test_a_long_document_is_scored_in_windows(toy: Path, tmp_path: Path) -> None:
+    """A document of 3,000 tokens without a sentence end gets the same scores as in use."""
     lines = (toy / "dev.conll").read_text("utf-8").split("\n")
     tokens = [line for line in lines if line] * 40
     (tmp_path / "dev.conll").write_text("\n".join(tokens[:3000]) + "\n", "utf-8")
@@ -74,7 +74,7 @@ def test_a_long_document_is_scored_in_the_windows_that_ship(toy: Path, tmp_path:
     np.testing.assert_allclose(answer.scores, alone.scores, atol=1e-6)
 
 
-def test_sentences_without_words_and_of_any_length_come_back_in_their_order(toy: Path) -> None:
+def test_empty_and_long_sentences_are_tagged_in_order(toy: Path) -> None:
     job = tagging(toy / "toy.toml")
     predictor = job.predictor(confident(job))
     long = job.data.dev[0].words * MAX_TOKENS
@@ -99,8 +99,8 @@ def test_plain_tags_are_scored_by_accuracy(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "metric"), [("IO", "token F1"), ("BIOES", "F1")])
-def test_a_score_over_tokens_is_named_so(toy: Path, scheme: str, metric: str) -> None:
-    """Beside models that are scored over spans it would be read as theirs."""
+def test_the_metric_says_whether_tokens_or_spans_are_scored(toy: Path, scheme: str, metric: str) -> None:
+    """Otherwise a token F1 could be mistaken for a span F1."""
     assert tagging(toy / "toy.toml", f"data.model_scheme={scheme}").metric("dev") == metric
 
 
@@ -116,7 +116,7 @@ def untrained(text_toy: Path, *changes: str) -> tuple[TextJob, ClassifyingNetwor
 
 
 def one_by_one(model: ClassifyingNetwork, job: TextJob) -> np.ndarray:
-    """The scores of each dev text read alone: (N, K)."""
+    """Return the scores of each dev text, scored alone: (N, K)."""
     rows = []
     for text in job.data.dev:
         batch = to_tensors(job.data.encoding.encode([text]).batch(np.arange(1)), torch.device("cpu"))
@@ -125,7 +125,7 @@ def one_by_one(model: ClassifyingNetwork, job: TextJob) -> np.ndarray:
 
 
 def table(tmp_path: Path, *rows: str) -> list[str]:
-    """Files of labelled texts, and the changes that name them."""
+    """Write a file of labelled texts and return the changes that name it."""
     (tmp_path / "t.tsv").write_text("\n".join(["label\ttext", *rows]) + "\n", "utf-8")
     return [f"data.{split}={tmp_path}/t.tsv" for split in ("train", "dev", "test")]
 
@@ -149,7 +149,7 @@ def test_the_dev_score_of_a_classifier_is_that_of_its_answers(
     assert dev.tally().f1 == pytest.approx(dev.score())
 
 
-def test_the_score_follows_the_model_and_leaves_it_in_training(text_toy: Path) -> None:
+def test_scoring_uses_the_current_weights_and_keeps_the_training_mode(text_toy: Path) -> None:
     job, model = untrained(text_toy)
     dev = DevEvaluator(job, model, "dev")
     model.train()
@@ -169,7 +169,7 @@ def test_texts_beyond_the_limits_are_cut_as_in_use(text_toy: Path, monkeypatch: 
     assert dev.answers() == list(job.predictor(model).pipe(job.data.dev))
 
 
-def test_several_labels_are_those_likelier_than_not(text_toy: Path, tmp_path: Path) -> None:
+def test_multi_label_answers_have_a_probability_of_at_least_half(text_toy: Path, tmp_path: Path) -> None:
     files = table(tmp_path, *["a|b\tone two", "a\ttwo", "\tthree", "b\tfour"] * 5)
     job, model = untrained(text_toy, *files, "data.label_separator=|")
     scores, labels = one_by_one(model, job), job.data.encoding.labels
@@ -183,7 +183,7 @@ def test_several_labels_are_those_likelier_than_not(text_toy: Path, tmp_path: Pa
     assert np.isfinite(job.temperature(model))
 
 
-def test_relations_are_scored_as_their_task_is(tmp_path: Path, text_toy: Path) -> None:
+def test_relations_are_scored_by_relation_f1(tmp_path: Path, text_toy: Path) -> None:
     files = table(tmp_path, *["Cause-Effect(e1,e2)\tone", "Cause-Effect(e2,e1)\ttwo", "Other\tthree"] * 4)
     job, _ = untrained(text_toy, *files)
     assert job.metric("dev") == "relation F1"
@@ -197,7 +197,7 @@ def test_the_temperature_is_fitted_to_the_dev_texts(text_toy: Path) -> None:
     assert job.temperature(model) > 1.5, "it is sure of itself, and often wrong"
 
 
-def test_a_label_never_met_in_training_is_missed_and_nothing_more(text_toy: Path, tmp_path: Path) -> None:
+def test_a_label_unseen_in_training_counts_as_an_error(text_toy: Path, tmp_path: Path) -> None:
     (tmp_path / "dev.tsv").write_text("label\ttext\ngood\ta fine film\nawful\tno\n", "utf-8")
     job, model = untrained(text_toy, f"data.dev={tmp_path}/dev.tsv")
     assert isinstance(job.data.dev[0], LabelledText)

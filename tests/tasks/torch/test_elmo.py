@@ -1,4 +1,4 @@
-"""ELMo as a contextual source: each token has the language model's own layers for it, computed or cached."""
+"""ELMo as a contextual source: each token has the layers of the language model, computed or cached."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def encoded(fitted: Callable[..., Encoding], sentences: list[Sentence]) -> Corpu
 
 
 def model_of(bilm: BiLM, *, tuned: bool = False) -> nn.Module:
-    """A model somewhere in which is the language model."""
+    """Return a model that contains the language model."""
     mixes = {"input": ScalarMix(layers=bilm.layers)}
     part = ElmoEmbedding(bilm=bilm, mixes=mixes, tuned=tuned, dropout=0.0, penalty=0.0)
     return nn.Sequential(Stack([WordEmbedding(size=3, width=2), part]))
@@ -64,7 +64,7 @@ def model_of(bilm: BiLM, *, tuned: bool = False) -> nn.Module:
 def layered(
     model: nn.Module, corpus: Corpus, folder: str | None = None, note: Callable[[str], None] = print
 ) -> Corpus:
-    """The corpus with the layers of the model's source, cached in ``folder``."""
+    """Return the corpus with the layers of the model's source, cached in ``folder``."""
     section = {"bilm": "", **({"cache": folder} if folder else {})}
     recipe = check_recipe({"data": {"train": "x"}, "model": {"elmo": section, "words": {}}}, source="test")
     return with_context(model, corpus, recipe.model, note)
@@ -76,16 +76,16 @@ def layers_of(corpus: Corpus) -> np.ndarray:
 
 @pytest.fixture(params=[1, 7, 8000])
 def batches(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches of so many tokens."""
+    """Sets the batch size in tokens."""
     monkeypatch.setitem(elmo.BATCH, "cpu", (request.param, 256))
 
 
 @pytest.mark.usefixtures("batches")
 @pytest.mark.parametrize("folder", [None, "kept"])
-def test_every_token_has_what_the_language_model_gives_it(
+def test_every_token_has_its_layers_of_the_language_model(
     bilm: BiLM, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str | None
 ) -> None:
-    """Whatever comes with it in a batch, in the order of the corpus; up to the digits that are kept."""
+    """In the order of the corpus, independent of the batch, and up to float16 precision."""
     monkeypatch.setattr(elmo, "AT_ONCE", 3)
     model = model_of(bilm).train()
     found = layers_of(layered(model, corpus, None if folder is None else str(tmp_path / folder)))
@@ -97,7 +97,7 @@ def test_every_token_has_what_the_language_model_gives_it(
     assert model.training, "the model is left as it was"
 
 
-def test_what_is_kept_is_used_again_for_the_same_alone(
+def test_the_cache_is_reused_only_for_the_same_corpus_and_model(
     bilm: BiLM, corpus: Corpus, fitted: Callable[..., Encoding], tmp_path: Path
 ) -> None:
     folder, calls = str(tmp_path), []
@@ -113,16 +113,16 @@ def test_what_is_kept_is_used_again_for_the_same_alone(
     turned = layers_of(layered(model_of(bilm), encoded(fitted, SENTENCES[::-1]), folder))
     assert not np.array_equal(turned, one)
     with torch.no_grad():
-        next(bilm.back.parameters())[0] += 0.5  # another language model, by a hair
+        next(bilm.back.parameters())[0] += 0.5  # a slightly different language model
     other = layers_of(layered(model_of(bilm), corpus, folder))
     assert not np.array_equal(other, one)
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_words_of_another_spelling_are_other_words(
+def test_the_cache_depends_on_the_spelling_of_words(
     bilm: BiLM, fitted: Callable[..., Encoding], tmp_path: Path
 ) -> None:
-    """Two corpora of as many sentences and words differ by the words alone."""
+    """Two corpora of the same size may differ only in their words."""
     near, far = (
         layers_of(layered(model_of(bilm), encoded(fitted, [Sentence(words)]), str(tmp_path)))
         for words in (("near", "by"), ("away", "by"))
@@ -134,10 +134,10 @@ def test_words_of_another_spelling_are_other_words(
     "change",
     [{"skip": False}, {"cell_clip": 0.01, "state_clip": 9.0}, {"cell_clip": 9.0, "state_clip": 0.01}],
 )
-def test_the_same_weights_used_otherwise_are_another_language_model(
+def test_the_cache_depends_on_the_options_of_the_model(
     bilm: BiLM, corpus: Corpus, tmp_path: Path, change: dict[str, float]
 ) -> None:
-    """As when published weights are imported again with options that were put right."""
+    """Published weights may be imported again with corrected options."""
     other = build_bilm(SHAPE.model_copy(update=change))
     other.load_state_dict(bilm.state_dict())
     found, wanted = (layered(model_of(other), corpus, folder) for folder in (str(tmp_path), None))
@@ -146,7 +146,7 @@ def test_the_same_weights_used_otherwise_are_another_language_model(
     assert not np.array_equal(layers_of(before), layers_of(wanted))
 
 
-def test_one_that_is_damaged_is_computed_again(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
+def test_a_damaged_cache_is_computed_again(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
     first = layers_of(layered(model_of(bilm), corpus, str(tmp_path))).copy()
     (path,) = tmp_path.iterdir()
     content = path.read_bytes()
@@ -156,7 +156,7 @@ def test_one_that_is_damaged_is_computed_again(bilm: BiLM, corpus: Corpus, tmp_p
         assert path.read_bytes() == content
 
 
-def test_stopped_in_the_middle_it_leaves_nothing(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
+def test_an_interrupted_computation_leaves_no_cache(bilm: BiLM, corpus: Corpus, tmp_path: Path) -> None:
     class Stop(BaseException):
         pass
 
@@ -170,23 +170,25 @@ def test_stopped_in_the_middle_it_leaves_nothing(bilm: BiLM, corpus: Corpus, tmp
 
 
 @pytest.mark.usefixtures("batches")
-def test_sentences_without_words_are_no_trouble(bilm: BiLM, fitted: Callable[..., Encoding]) -> None:
-    """A text of white space is such a sentence."""
+def test_sentences_without_words_are_supported(bilm: BiLM, fitted: Callable[..., Encoding]) -> None:
+    """A text of whitespace gives such a sentence."""
     some = [Sentence(()), SENTENCES[0], Sentence(()), SENTENCES[2]]
     found = layers_of(layered(model_of(bilm), encoded(fitted, some), None))
     plain = layers_of(layered(model_of(bilm), encoded(fitted, [SENTENCES[0], SENTENCES[2]]), None))
     np.testing.assert_allclose(found, plain, atol=2e-3)
 
 
-def test_what_takes_long_is_told(bilm: BiLM, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_computation_reports_progress(
+    bilm: BiLM, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(elmo, "NOTE_SECONDS", -1.0)
     notes: list[str] = []
     layered(model_of(bilm), corpus, None, notes.append)
     assert notes[-1] == f"contextual embeddings: {corpus.tokens} of {corpus.tokens} tokens"
 
 
-def test_cached_layers_come_with_the_batch_in_place_of_bytes(bilm: BiLM, corpus: Corpus) -> None:
-    """A batch of a corpus with layers gives the vectors that it would give without, to the digits kept."""
+def test_batches_have_cached_layers_instead_of_bytes(bilm: BiLM, corpus: Corpus) -> None:
+    """The vectors are the same with and without cached layers, up to float16 precision."""
     model = model_of(bilm).eval()
     rows, device = np.arange(len(corpus)), torch.device("cpu")
     plain, cached = (to_tensors(each.batch(rows), device) for each in (corpus, layered(model, corpus)))
@@ -207,7 +209,7 @@ def section(**values: Any) -> ElmoConfig:
     return ElmoConfig.model_validate({"bilm": "", **values})
 
 
-def test_it_is_loaded_with_its_weights(bilm: BiLM, tmp_path: Path) -> None:
+def test_a_language_model_is_loaded_with_its_weights(bilm: BiLM, tmp_path: Path) -> None:
     save_bilm(tmp_path, saved_of(bilm), storage="float32")
     notes: list[str] = []
     found = LoadedElmo.load(section(bilm=str(tmp_path)), CorpusConfig(train="x"), notes.append)
@@ -216,8 +218,8 @@ def test_it_is_loaded_with_its_weights(bilm: BiLM, tmp_path: Path) -> None:
     assert notes == []
 
 
-def test_only_the_keys_that_it_names_decide_what_is_loaded(bilm: BiLM, tmp_path: Path) -> None:
-    """Recipes that differ in others share what is loaded."""
+def test_loading_reads_only_the_keys_in_loaded_by(bilm: BiLM, tmp_path: Path) -> None:
+    """Recipes that differ only in other keys share the loaded model."""
 
     class Watched:
         read: ClassVar[set[str]] = set()
@@ -231,7 +233,7 @@ def test_only_the_keys_that_it_names_decide_what_is_loaded(bilm: BiLM, tmp_path:
     assert Watched.read == set(ELMO.loaded_by)
 
 
-def test_one_of_another_language_is_refused_and_of_another_unit_told(bilm: BiLM, tmp_path: Path) -> None:
+def test_another_language_is_refused_and_another_unit_is_noted(bilm: BiLM, tmp_path: Path) -> None:
     save_bilm(tmp_path, saved_of(bilm, unit="syllable"))
     notes: list[str] = []
     config = section(bilm=str(tmp_path))
@@ -243,7 +245,7 @@ def test_one_of_another_language_is_refused_and_of_another_unit_told(bilm: BiLM,
         LoadedElmo.load(config, CorpusConfig(train="x", language="ko"), notes.append)
 
 
-def test_a_run_keeps_the_shape_and_not_the_weights(bilm: BiLM, tmp_path: Path) -> None:
+def test_a_run_saves_the_shape_but_not_the_weights(bilm: BiLM, tmp_path: Path) -> None:
     files = LoadedElmo(saved_of(bilm, language="ko", unit="syllable")).files()
     assert set(files) == {"bilm.json"}
     for name, content in files.items():
@@ -253,7 +255,7 @@ def test_a_run_keeps_the_shape_and_not_the_weights(bilm: BiLM, tmp_path: Path) -
     found.bilm.load_state_dict(bilm.state_dict())
 
 
-def test_its_digest_is_that_of_its_shape_and_weights(bilm: BiLM) -> None:
+def test_the_digest_depends_on_the_shape_and_the_weights(bilm: BiLM) -> None:
     first = LoadedElmo(saved_of(bilm)).digest()
     assert LoadedElmo(saved_of(bilm)).digest() == first
     skipless = SHAPE.model_copy(update={"skip": False})
@@ -263,7 +265,7 @@ def test_its_digest_is_that_of_its_shape_and_weights(bilm: BiLM) -> None:
     assert LoadedElmo(saved_of(bilm)).digest() != first
 
 
-def test_a_synthetic_one_follows_from_the_seed_and_leaves_the_callers_random_numbers_alone() -> None:
+def test_a_synthetic_model_depends_only_on_the_seed() -> None:
     state = torch.get_rng_state()
     data = CorpusConfig(train="x", language="ko")
     one, same, other = (LoadedElmo.synthetic(data, seed).saved for seed in (1, 1, 2))
@@ -276,7 +278,7 @@ def test_a_synthetic_one_follows_from_the_seed_and_leaves_the_callers_random_num
 @pytest.mark.parametrize(
     ("at", "places"), [("input", ("input",)), ("output", ("output",)), ("both", ("input", "output"))]
 )
-def test_there_is_a_mix_for_each_place(bilm: BiLM, at: str, places: tuple[str, ...]) -> None:
+def test_each_place_has_its_own_mix(bilm: BiLM, at: str, places: tuple[str, ...]) -> None:
     part = LoadedElmo(saved_of(bilm)).build(section(at=at, normalize=True, l2=0.5, dropout=0.25))
     assert (part.places, part.place_width) == (places, bilm.width)
     assert part.width == len(places) * bilm.width
@@ -284,7 +286,7 @@ def test_there_is_a_mix_for_each_place(bilm: BiLM, at: str, places: tuple[str, .
     assert (part.strength, part.dropout.p, part.tuned) == (0.5, 0.25, False)
 
 
-def test_only_a_tuned_one_is_trained_and_at_its_own_rate(bilm: BiLM) -> None:
+def test_only_a_tuned_model_is_trained_at_its_own_rate(bilm: BiLM) -> None:
     fixed, tuned = (
         LoadedElmo(saved_of(bilm)).build(section(tuned=tuned, rate=0.25)) for tuned in (False, True)
     )
@@ -292,8 +294,8 @@ def test_only_a_tuned_one_is_trained_and_at_its_own_rate(bilm: BiLM) -> None:
     assert [getattr(part.bilm, "rate_scale", None) for part in (fixed, tuned)] == [None, 0.25]
 
 
-def test_each_network_has_a_language_model_of_its_own(bilm: BiLM) -> None:
-    """Else two cells of a comparison that train it would train the same one."""
+def test_each_network_has_its_own_language_model(bilm: BiLM) -> None:
+    """Otherwise two runs of a comparison would train the same model."""
     source = LoadedElmo(saved_of(bilm))
     one, other = (source.build(section(tuned=True)) for _ in range(2))
     nn.init.zeros_(one.bilm.words.projection.weight)

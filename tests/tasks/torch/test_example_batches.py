@@ -1,4 +1,4 @@
-"""Batches of examples: each once an epoch, the same for the same seed, and from any of them on."""
+"""Batches of examples: each example once per epoch, reproducible, and resumable at any batch."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def test_an_epoch_has_every_example_once(toy: Path, options: dict[str, CutBatche
     assert all(batch.tokens == int(batch.content["mask"].sum()) for batch in found)
 
 
-def test_the_seed_and_the_epoch_decide_on_the_order(toy: Path) -> None:
+def test_the_order_depends_on_the_seed_and_the_epoch(toy: Path) -> None:
     made = batches_of(toy)
     assert words(made, 0) == words(batches_of(toy), 0)
     assert words(made, 0) != words(made, 1)
     assert words(made, 0) != words(batches_of(toy, seed=2), 0)
 
 
-def test_an_epoch_can_be_read_from_any_batch_on(toy: Path) -> None:
+def test_an_epoch_can_start_at_any_batch(toy: Path) -> None:
     made = batches_of(toy)
     whole = words(made, 2)
     for first in (0, 1, len(whole) - 1, len(whole)):
@@ -48,7 +48,7 @@ def test_an_epoch_can_be_read_from_any_batch_on(toy: Path) -> None:
 
 
 @pytest.mark.parametrize(("sentences", "size"), [(10, 4), (400, 4), (1000, 10), (3200, 32), (10**6, 32)])
-def test_few_sentences_make_small_batches(toy: Path, sentences: int, size: int) -> None:
+def test_the_automatic_batch_size_grows_with_the_corpus(toy: Path, sentences: int, size: int) -> None:
     config = load_recipe(toy / "toy.toml", ["train.batch_sentences=auto"]).train
     assert batch_size(config, sentences) == size
     assert batch_size(load_recipe(toy / "toy.toml").train, sentences) == 8

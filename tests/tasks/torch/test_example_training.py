@@ -1,4 +1,4 @@
-"""What every run over labelled examples tells of itself at its beginning and its end."""
+"""The summaries that a training run shows at its start and at its end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def setup_rows(recipe: Path, labels: Counter[str] | None = None) -> dict[str, st
     return dict(example_setup(job, model, lambda text: None).summary)
 
 
-def test_examples_are_called_by_their_name(toy: Path, text_toy: Path, pair_toy: Path) -> None:
+def test_the_summary_counts_sentences_texts_or_pairs(toy: Path, text_toy: Path, pair_toy: Path) -> None:
     rows = setup_rows(text_toy / "texts.toml")
     assert rows["train"].startswith("60 texts, ")
     assert rows["dev"] == "20 texts"
@@ -37,7 +37,7 @@ def test_examples_are_called_by_their_name(toy: Path, text_toy: Path, pair_toy: 
     )
 
 
-def test_many_labels_are_cut_and_counted(toy: Path) -> None:
+def test_a_long_list_of_labels_is_shortened(toy: Path) -> None:
     rows = setup_rows(toy / "toy.toml", Counter({f"type{i}": 1000 - i for i in range(50)}))
     assert rows["labels"].startswith("type0 1,000  type1 999  ")
     assert rows["labels"].endswith("  and 38 more")
@@ -53,7 +53,7 @@ def test_many_labels_are_cut_and_counted(toy: Path) -> None:
         ("pair_toy", "values.toml", "Pearson"),
     ],
 )
-def test_a_run_ends_with_its_scores_and_commands_that_can_be_typed(
+def test_a_run_ends_with_its_scores_and_next_commands(
     toys: str, recipe: str, score: str, tmp_path: Path, *, silence: Any, request: pytest.FixtureRequest
 ) -> None:
     folder = tmp_path / "my run"

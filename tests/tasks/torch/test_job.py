@@ -1,4 +1,4 @@
-"""What every job must give, whatever is learned: training, comparing and resuming rely on no more."""
+"""The interface of all jobs, which training, comparing and resuming rely on."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_splits_are_as_large_as_their_files(make: Make) -> None:
     assert sum(job.labels.values()) >= len(job.train)
 
 
-def test_the_same_data_serves_another_recipe(make: Make) -> None:
+def test_another_recipe_can_use_the_same_data(make: Make) -> None:
     job = make()
     other = load_recipe_like(job, lr=0.5)
     again = job.with_recipe(other)
@@ -50,8 +50,8 @@ def test_the_same_data_serves_another_recipe(make: Make) -> None:
     assert again.with_recipe(job.recipe).fingerprint() == job.fingerprint()
 
 
-def test_word_vectors_are_those_of_the_recipe_and_not_of_the_one_that_was_read_first(make: Make) -> None:
-    """A comparison sweeps their width over data that it reads once."""
+def test_with_recipe_uses_the_word_vectors_of_the_new_recipe(make: Make) -> None:
+    """A comparison may vary the width although it reads the data only once."""
     job = make("model.words.width=3")
     other = job.with_recipe(make("model.words.width=5").recipe)
     for each, width in ((job, 3), (other, 5)):
@@ -65,13 +65,13 @@ def load_recipe_like(job: Job, **train: object) -> object:
     return recipe.model_copy(update={"train": recipe.train.model_copy(update=train)})
 
 
-def test_the_model_follows_from_the_seed(make: Make) -> None:
+def test_the_seed_determines_the_model(make: Make) -> None:
     one, same, other = build_model(make()), build_model(make()), build_model(make("train.seed=2"))
     assert all(map(torch.equal, one.parameters(), same.parameters()))
     assert not all(map(torch.equal, one.parameters(), other.parameters()))
 
 
-def test_what_is_kept_beside_the_weights_can_be_read(make: Make) -> None:
+def test_the_files_of_a_run_are_valid_json(make: Make) -> None:
     files = make().files()
     assert "encoding.json" in files
     for name, content in files.items():
@@ -79,8 +79,8 @@ def test_what_is_kept_beside_the_weights_can_be_read(make: Make) -> None:
             json.loads(line)
 
 
-def test_a_dev_score_a_tally_and_the_exported_model_agree(make: Make, tmp_path: Path) -> None:
-    """The score by which the best epoch is chosen is the one that the report gives."""
+def test_the_dev_score_the_tally_and_the_exported_model_agree(make: Make, tmp_path: Path) -> None:
+    """The best epoch is chosen by the score that the report shows."""
     job = make()
     session = begin_training(job)
     dev = DevEvaluator(job, session.model, "dev")
@@ -95,7 +95,7 @@ def test_a_dev_score_a_tally_and_the_exported_model_agree(make: Make, tmp_path: 
     assert "a title" in page
 
 
-def test_baselines_are_scored_on_every_split_there_is(make: Make) -> None:
+def test_baselines_are_scored_on_every_available_split(make: Make) -> None:
     for changes, splits in (((), {"dev", "test"}), (("data.test=none",), {"dev"})):
         found = [set(baseline.evaluations) for baseline in make(*changes).baselines()]
         assert found

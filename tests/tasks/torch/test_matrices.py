@@ -1,4 +1,4 @@
-"""Which weights a penalty reaches: one on a bias or a word would be another cost than the recipe says."""
+"""The L2 penalty applies only to weight matrices, not to biases, peepholes or transitions."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gonie.nn import CRF, LSTM, PeepholeLSTM, Window
 from gonie.tasks.torch.matrices import squared_norm
 
 
-def test_matrices_count_and_nothing_else() -> None:
+def test_only_matrices_are_penalised() -> None:
     window, linear = Window(width=3, hidden=4, size=3, layers=2), nn.Linear(4, 2)
     matrices = [window.linear()[0].weight, window.linear()[1].weight, linear.weight]
     expected = sum(float(weight.detach().square().sum()) for weight in matrices)
     assert float(squared_norm([window, linear]).detach()) == torch.tensor(expected)
 
 
-def test_recurrent_matrices_count_and_peepholes_and_moves_do_not() -> None:
+def test_recurrent_matrices_are_penalised_but_not_peepholes_or_transitions() -> None:
     for layer in (LSTM(width=2, hidden=3), PeepholeLSTM(width=2, hidden=3)):
         names = [name for name, _ in layer.named_parameters() if "weight" in name]
         assert len(names) == 2

@@ -1,4 +1,4 @@
-"""Each task is read in its own way, and told apart by its recipe."""
+"""Preparing jobs: the task of the recipe decides how the data is read."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def test_a_recipe_becomes_the_job_of_its_task(toy: Path, text_toy: Path, pair_to
         assert isinstance(prepare(load_recipe(pair_toy / f"{kind}.toml"), notes.append), PairJob)
 
 
-def test_data_key_is_the_same_for_other_ways_to_learn_from_it(
-    toy: Path, text_toy: Path, pair_toy: Path
-) -> None:
+def test_the_data_key_does_not_depend_on_training_settings(toy: Path, text_toy: Path, pair_toy: Path) -> None:
     paths = (toy / "toy.toml", text_toy / "texts.toml", pair_toy / "labels.toml", pair_toy / "values.toml")
     for path in paths:
         assert data_key(load_recipe(path)) == data_key(load_recipe(path, ["train.lr=0.5"]))
@@ -40,7 +38,7 @@ def test_data_key_is_the_same_for_other_ways_to_learn_from_it(
 
 
 @pytest.mark.parametrize("name", recipe_names(*recipe_types("train")))
-def test_a_synthetic_network_is_of_the_recipes_task(name: str) -> None:
+def test_a_synthetic_network_has_the_task_of_the_recipe(name: str) -> None:
     recipe = load_recipe(name, absent={"data.train": "not-there"})
     specimen = synthetic(recipe)
     assert isinstance(specimen.model, NETWORKS[recipe.task])

@@ -1,4 +1,4 @@
-"""The torch scorer behind the runtime's door: plain numbers out, and the model left as it was."""
+"""The torch scorer for the runtime: it returns NumPy arrays and does not change the model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def model(encoding: Encoding) -> TaggingNetwork:
     return build_tagger(ModelConfig.model_validate(values), encoding)
 
 
-def test_scores_are_the_models_own_without_dropout(
+def test_scores_are_those_of_the_model_without_dropout(
     model: TaggingNetwork, encoding: Encoding, batch_of: Batches
 ) -> None:
     model.train()
@@ -41,10 +41,10 @@ def test_scores_are_the_models_own_without_dropout(
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_the_model_stays_in_its_mode(
+def test_scoring_keeps_the_training_mode(
     model: TaggingNetwork, encoding: Encoding, batch_of: Batches, training: bool
 ) -> None:
-    """Scoring dev in the middle of training must not switch dropout off for what follows."""
+    """Scoring dev data during training must not turn off dropout for the next steps."""
     model.train(training)
     TorchScorer(model).scores(batch_of(encoding))
     assert model.training is training
@@ -74,7 +74,7 @@ def classifier(encoding: Encoding) -> ClassifyingNetwork:
     )
 
 
-def test_a_classifier_gives_its_scores_and_what_it_looked_at(
+def test_a_classifier_gives_its_scores_and_attention(
     classifier: ClassifyingNetwork, encoding: Encoding, batch_of: Batches
 ) -> None:
     batch = batch_of(encoding)  # four sentences, here of two texts

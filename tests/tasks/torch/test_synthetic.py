@@ -1,4 +1,4 @@
-"""What small models are made of: widths are cut and nothing else, and no weight is left at zero."""
+"""Synthetic models: only widths are reduced, and no weight except padding is zero."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gonie.tasks.torch.synthetic import (
 from gonie.text.types import Sentence
 
 
-def test_only_widths_are_cut() -> None:
+def test_only_widths_are_reduced() -> None:
     before = load_recipe("ner", ["model.encoder.layers=3", "model.chars.kernel=5", "model.words.width=2"])
     assert isinstance(before, TagRecipe)
     model = small(before).model
@@ -33,7 +33,7 @@ def test_only_widths_are_cut() -> None:
     assert small(before).train == before.train
 
 
-def test_both_levels_and_the_bag_of_a_classifier_are_cut() -> None:
+def test_both_levels_and_the_bag_of_a_classifier_are_reduced() -> None:
     before = load_recipe("reviews-han", ["model.pooling.heads=2", "model.bag.min_count=7"])
     assert isinstance(before, TextRecipe)
     model = small(before).model
@@ -44,7 +44,7 @@ def test_both_levels_and_the_bag_of_a_classifier_are_cut() -> None:
     assert small(before).data.min_count == 1
 
 
-def test_every_layer_of_a_pair_model_is_cut() -> None:
+def test_every_layer_of_a_pair_model_is_reduced() -> None:
     model = small(load_recipe("pairs", ["model.matching.kind=esim"])).model
     assert isinstance(model, PairConfig)
     matching = model.matching
@@ -58,7 +58,7 @@ def test_words_are_those_of_the_language_and_the_unit() -> None:
     assert syllables == ("가", "나")
 
 
-def test_vectors_are_made_where_the_recipe_names_some() -> None:
+def test_vectors_are_created_only_if_the_recipe_names_a_file() -> None:
     import numpy as np
 
     generator = np.random.default_rng(1)
@@ -69,7 +69,7 @@ def test_vectors_are_made_where_the_recipe_names_some() -> None:
     assert found.matrix.shape == (len(found), load_recipe("ner").model.words.width)  # type: ignore[union-attr]
 
 
-def test_lists_have_the_names_of_the_recipes() -> None:
+def test_gazetteers_have_the_names_of_the_recipe() -> None:
     data = CorpusConfig(train="", gazetteers={"city": "no.txt", "river": "no.txt"})
     lists = synthetic_gazetteers(data, [Sentence(("a", "b", "c")), Sentence(("d",))])
     features = lists.extract(Sentence(("a", "b", "d")))
@@ -86,7 +86,7 @@ class Part(nn.Module):
         self.bias = nn.Parameter(torch.zeros(3))
 
 
-def test_no_weight_is_left_at_zero_but_padding() -> None:
+def test_no_weight_except_padding_is_zero() -> None:
     state = torch.get_rng_state()
     model = with_noise(3, Part)  # type: ignore[type-var]
     assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"

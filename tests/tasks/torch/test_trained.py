@@ -1,4 +1,4 @@
-"""If these break, what is explained is another model than the one that answers."""
+"""If these break, the explained model is not the one that gives the answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WORDS = {"width": 3}
 def run_of(
     folder: Path, encoding: Encoding, pretrained: PretrainedVectors | None, **words: Any
 ) -> torch.nn.Module:
-    """A run folder of a fresh model, whose files are not there any more; and the model."""
+    """Write a run folder of a new model, without its data files, and return the model."""
     model = {"words": {**WORDS, **words}, "encoder": {"hidden": 2}, "chars": {"width": 2, "hidden": 2}}
     recipe = check_recipe({"data": {"train": "gone.conll"}, "model": model}, source="test")
     assert isinstance(recipe, TagRecipe)
@@ -68,14 +68,14 @@ def leave_run(
 
 @pytest.mark.parametrize("tuned", ["all", "none", "missing"])
 @pytest.mark.parametrize("vectors", [False, True])
-def test_the_model_of_a_run_comes_back_without_its_files(
+def test_a_run_is_loaded_without_its_data_files(
     tmp_path: Path,
     fitted: Callable[..., Encoding],
     batch_of: Callable[..., dict[str, np.ndarray]],
     tuned: str,
     vectors: bool,
 ) -> None:
-    """A run of gonie 0.1 has no network.json: its weights show the shape of its word vectors."""
+    """A run of gonie 0.1 has no network.json; its weights give the shape of its word vectors."""
     encoding = fitted(["zebra"] if vectors else [])
     size = len(encoding.words)
     matrix = np.random.default_rng(0).normal(size=(size, 3)).astype(np.float32)
@@ -91,7 +91,7 @@ def test_the_model_of_a_run_comes_back_without_its_files(
         assert torch.equal(found.model(batch), made(batch))
 
 
-def test_it_is_the_model_of_the_bundle_beside_it(toy_run: Path) -> None:
+def test_the_loaded_model_matches_the_bundle_of_the_run(toy_run: Path) -> None:
     trained, tagger = load_trained(toy_run), load(toy_run)
     sentences = tagger.tokenizer("Anna Kim lives in Seoul .")
     (scores,) = tagger.emissions(sentences)
@@ -102,7 +102,7 @@ def test_it_is_the_model_of_the_bundle_beside_it(toy_run: Path) -> None:
 
 
 @pytest.mark.parametrize("upper", [False, True])
-def test_a_classifier_comes_back_too(tmp_path: Path, upper: bool) -> None:
+def test_a_classifier_is_loaded_without_its_data_files(tmp_path: Path, upper: bool) -> None:
     texts = [LabelledText("it rains . we go .", ("a",)), LabelledText("so what", ("b",))]
     model: dict[str, Any] = {"words": {"width": 3}, "encoder": {"hidden": 2}, "bag": {"min_count": 1}}
     if upper:
@@ -128,7 +128,7 @@ def test_a_classifier_comes_back_too(tmp_path: Path, upper: bool) -> None:
 
 
 def fit_words(texts: list[LabelledText]) -> Encoding:
-    """The words of some texts."""
+    """Return an encoding of the words of these texts."""
     normalization = Normalization(lowercase=True, digits=True)
     sentences = [sentence for text in texts for sentence in EnglishTokenizer()(text.text)]
     return Encoding.fit(
@@ -142,7 +142,7 @@ def fit_words(texts: list[LabelledText]) -> Encoding:
     )
 
 
-def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, toy_run: Path) -> None:
+def test_a_folder_that_is_not_a_run_is_refused(tmp_path: Path, toy_run: Path) -> None:
     with pytest.raises(InputError, match=r"recipe\.toml, encoding\.json, best\.safetensors not found"):
         load_trained(tmp_path)
     with pytest.raises(InputError, match="that `gonie train` wrote"):
@@ -159,7 +159,7 @@ def test_a_damaged_encoding_is_refused(tmp_path: Path, toy_run: Path, content: s
 
 
 @pytest.mark.parametrize("content", ["{", "{}", "[]", '{"words": null}', '{"words": {"size": 3}}'])
-def test_a_damaged_shape_is_refused(tmp_path: Path, toy_run: Path, content: str) -> None:
+def test_a_damaged_network_file_is_refused(tmp_path: Path, toy_run: Path, content: str) -> None:
     folder = tmp_path / "run"
     shutil.copytree(toy_run, folder)
     (folder / "network.json").write_text(content, "utf-8")
@@ -167,7 +167,7 @@ def test_a_damaged_shape_is_refused(tmp_path: Path, toy_run: Path, content: str)
         load_trained(folder)
 
 
-def test_a_network_without_word_vectors_needs_no_table_of_them(
+def test_a_network_without_word_vectors_needs_no_word_table(
     tmp_path: Path, encoding: Encoding, batch_of: Callable[..., dict[str, np.ndarray]]
 ) -> None:
     values = {"chars": {"width": 2, "hidden": 2}, "encoder": {"hidden": 2}}

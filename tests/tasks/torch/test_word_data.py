@@ -1,4 +1,4 @@
-"""Words as both tasks read them: what is left out, which vectors words get, and which features they have."""
+"""Word data of all tasks: vocabularies, pretrained vectors, features and notes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def vectors(tmp_path: Path) -> Path:
     return path
 
 
-def test_words_are_levelled_and_rare_ones_left_out_unless_they_have_vectors(vectors: Path) -> None:
+def test_rare_words_are_left_out_unless_they_have_vectors(vectors: Path) -> None:
     recipe = load_recipe("ner", ["data.min_count=2", f"data.vectors={vectors}"])
     encoding, labels = fit_encoding(recipe, SENTENCES, PLAIN, vectors_of(recipe.data), [])
     assert set(encoding.words.strings) == {"anna", "unmet"}
@@ -72,7 +72,7 @@ def test_words_are_spelled_for_the_sources_that_read_bytes() -> None:
     assert plain.longest == 0
 
 
-def test_extractors_are_those_that_the_model_names_for_any_task() -> None:
+def test_extractors_are_those_of_the_recipe_for_any_task() -> None:
     groups = 'model.features.groups=["spelling", "context", "morphemes"]'
     for name in ("ner", "subjectivity", "pairs"):
         found = build_extractors(load_recipe(name, [groups]))
@@ -80,7 +80,7 @@ def test_extractors_are_those_that_the_model_names_for_any_task() -> None:
     assert build_extractors(load_recipe("subjectivity")) == []
 
 
-def test_gazetteers_must_be_named(tmp_path: Path) -> None:
+def test_gazetteers_are_read_from_the_named_files(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"--set data\.gazetteers\.city"):
         read_gazetteers(CorpusConfig(train=""))
     (tmp_path / "c.txt").write_text("Seoul\nNew York\n", "utf-8")
@@ -88,7 +88,7 @@ def test_gazetteers_must_be_named(tmp_path: Path) -> None:
     assert "city=B" in lists.extract(Sentence(("New", "York")))[0]
 
 
-def test_a_file_is_named_before_what_was_noticed_in_it() -> None:
+def test_a_note_starts_with_the_file_name() -> None:
     notes: list[str] = []
     report = Report(path="f")
     report.skipped["empty lines"] += 2
@@ -97,7 +97,7 @@ def test_a_file_is_named_before_what_was_noticed_in_it() -> None:
     assert "empty lines" in notes[0]
 
 
-def test_labels_never_met_are_named_by_split_the_most_frequent_first() -> None:
+def test_unseen_labels_are_noted_by_split_and_frequency() -> None:
     notes: list[str] = []
     note_new_labels({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
     assert notes == ["dev: 2 labels not in the training data, which cannot be predicted: x (2), y (1)"]
@@ -107,5 +107,5 @@ def test_labels_never_met_are_named_by_split_the_most_frequent_first() -> None:
     ("number", "expected"), [(0, ""), (1, "a"), (2, "ac"), (3, "abd"), (5, "abcde"), (9, "abcde")]
 )
 def test_a_sample_is_spread_over_the_whole_stream(number: int, expected: str) -> None:
-    """Files are often sorted: the first examples alone would be all of one kind."""
+    """Files are often sorted, so the first examples may all be of one kind."""
     assert "".join(sampled("abcde", number)) == expected

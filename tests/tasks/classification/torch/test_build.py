@@ -1,4 +1,4 @@
-"""From the recipe of a classifier to its parts: what is named is there, and what cannot be is refused."""
+"""Classifiers from recipes: the named parts are built, and unsupported combinations are refused."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Fit = Callable[..., TextEncoding]
 
 @pytest.fixture
 def texts(fitted: Callable[..., Encoding]) -> Fit:
-    """An encoding of texts with these labels."""
+    """Builds an encoding of texts with these labels."""
 
     def fit(*labels: str, multi_label: bool = False, by: Any = "text", bag: bool = False) -> TextEncoding:
         ngrams = NGrams(chars=(1, 2), words=(0, 0), lowercase=True)
@@ -82,7 +82,7 @@ def built(values: dict[str, Any], encoding: TextEncoding, **further: Any) -> Cla
 
 
 def learns(model: ClassifyingNetwork, encoding: TextEncoding) -> None:
-    """Every parameter is reached by the loss of a batch, which is a number."""
+    """Check that the loss of a batch is finite and reaches every parameter."""
     batch = to_tensors(encoding.encode(TEXTS).batch(np.arange(len(TEXTS))), torch.device("cpu"))
     loss = model.loss(batch)
     loss.backward()
@@ -92,7 +92,7 @@ def learns(model: ClassifyingNetwork, encoding: TextEncoding) -> None:
 
 @pytest.mark.parametrize("norm", ["none", "batch", "layer"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_pooling_is_what_was_named_at_either_level(kind: str, norm: str, texts: Fit) -> None:
+def test_both_levels_have_the_pooling_of_the_recipe(kind: str, norm: str, texts: Fit) -> None:
     pooling = {"kinds": [kind], "norm": norm, "hidden": 2}
     encoding = texts(by="sentence")
     upper = {"encoder": {"hidden": 2}, "pooling": pooling}
@@ -108,7 +108,7 @@ def test_a_pooling_is_what_was_named_at_either_level(kind: str, norm: str, texts
     learns(model, encoding)
 
 
-def test_each_level_has_a_pooling_of_its_own(texts: Fit) -> None:
+def test_each_level_has_its_own_pooling(texts: Fit) -> None:
     upper = {"encoder": {"hidden": 2}, "pooling": {"kinds": ["attention"], "hidden": 5}}
     model = built({**WORDS, "pooling": {"kinds": ["max"]}, "sentences": upper}, texts(by="sentence"))
     assert model.sentences is not None
@@ -117,7 +117,7 @@ def test_each_level_has_a_pooling_of_its_own(texts: Fit) -> None:
     assert model.sentences.pooling.layer.out_features == 5
 
 
-def test_several_poolings_stand_side_by_side_under_one_norm(texts: Fit) -> None:
+def test_several_poolings_are_joined_under_one_norm(texts: Fit) -> None:
     encoding = texts()
     model = built({**WORDS, "pooling": {"kinds": list(KINDS), "heads": 2, "norm": "layer"}}, encoding)
     assert isinstance(model.words.pooling, Normalized)
@@ -135,20 +135,22 @@ def test_several_poolings_stand_side_by_side_under_one_norm(texts: Fit) -> None:
         ({"kind": "cnn"}, False),
     ],
 )
-def test_last_is_where_each_direction_ends(encoder: dict[str, Any], both_ways: bool, texts: Fit) -> None:
-    """Of a network of one direction, the half of the first token would be that of no context."""
+def test_last_pooling_depends_on_the_directions_of_the_encoder(
+    encoder: dict[str, Any], both_ways: bool, texts: Fit
+) -> None:
+    """In a network with one direction, the state of the first token has no context."""
     values = {**WORDS, "encoder": {"hidden": 3, **encoder}, "pooling": {"kinds": ["last"]}}
     last = built(values, texts()).words.pooling
     assert isinstance(last, Last)
     assert last.both_ways is both_ways
 
 
-def test_a_convolution_reads_texts(texts: Fit) -> None:
+def test_a_convolution_can_encode_texts(texts: Fit) -> None:
     model = built({**WORDS, "encoder": {"kind": "cnn", "hidden": 3}, "pooling": {"kinds": ["max"]}}, texts())
     assert any(isinstance(part, Convolution) for part in model.modules())
 
 
-def test_n_grams_stand_beside_or_alone(texts: Fit) -> None:
+def test_n_grams_are_used_with_a_network_or_alone(texts: Fit) -> None:
     encoding = texts(bag=True)
     beside = built({**WORDS, "bag": {}}, encoding)
     assert any(isinstance(part, Bag) for part in beside.modules())
@@ -175,7 +177,7 @@ def test_n_grams_stand_beside_or_alone(texts: Fit) -> None:
         (("a", "b", "c"), True, "labels", MultiLabelHead),
     ],
 )
-def test_the_head_is_what_was_named_or_the_labels_ask_for(
+def test_the_head_comes_from_the_recipe_or_the_labels(
     labels: tuple[str, ...], multi_label: bool, kind: str, head: type, texts: Fit
 ) -> None:
     made = built({**WORDS, "head": {"kind": kind}}, texts(*labels, multi_label=multi_label)).head()
@@ -207,14 +209,14 @@ def weights(values: Any, encoding: TextEncoding, counts: Counter[str] | None = N
     return None if found is None else found.tolist()
 
 
-def test_labels_weigh_what_the_recipe_says(texts: Fit) -> None:
+def test_label_weights_are_those_of_the_recipe(texts: Fit) -> None:
     assert weights({}, texts()) is None
     assert weights({"c": 3.0, "a": 0.5}, texts()) == [0.5, 1.0, 3.0]
     assert weights({"b": 2.0}, texts("a", "b")) == [1.0, 2.0]
     assert weights({"b": 2.0}, texts(multi_label=True)) == [1.0, 2.0, 1.0]
 
 
-def test_balanced_labels_weigh_the_same_together(texts: Fit) -> None:
+def test_balanced_weights_give_every_label_the_same_total(texts: Fit) -> None:
     counts = Counter({"a": 60, "b": 30, "c": 10})
     found = weights("balanced", texts(), counts)
     assert found is not None
@@ -224,12 +226,12 @@ def test_balanced_labels_weigh_the_same_together(texts: Fit) -> None:
     assert weights("balanced", texts(), Counter({"a": 3})) == pytest.approx([1 / 3, 1.0, 1.0])
 
 
-def test_a_weight_for_no_label_is_refused(texts: Fit) -> None:
+def test_a_weight_for_an_unknown_label_is_refused(texts: Fit) -> None:
     with pytest.raises(RecipeError, match=r"model\.head\.weights\.x: unknown label; use one of a, b, c"):
         weights({"x": 2.0, "a": 1.0}, texts())
 
 
-def test_pretrained_vectors_are_the_words(texts: Fit) -> None:
+def test_words_have_their_pretrained_vectors(texts: Fit) -> None:
     encoding = texts()
     size = len(encoding.words.words)
     matrix = np.arange(size * 4, dtype=np.float32).reshape(size, 4)

@@ -1,4 +1,4 @@
-"""From tables of texts to arrays: what is held out, cut, left out or unknown, and that a user is told."""
+"""Reading tables of texts into training data: splits, folds, cut texts, and the notes about them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def prepared(text_toy: Path, *changes: str) -> tuple[TextData, list[str]]:
 
 
 def table(path: Path, *rows: str, header: str = "label\ttext") -> str:
-    """The setting of a training file with these rows, and of no other."""
+    """Write a training file with these rows and return the change that names it."""
     path.write_text("\n".join([header, *rows]) + "\n", "utf-8")
     return f"data.train={path}"
 
@@ -49,7 +49,7 @@ def texts_of(texts: Sequence[LabelledText]) -> Counter[tuple[str, tuple[str, ...
 # --- splits ----------------------------------------------------------------------------------------------
 
 
-def test_files_are_read_as_they_are_named_and_each_is_described(text_toy: Path) -> None:
+def test_each_split_is_read_from_its_file_and_described(text_toy: Path) -> None:
     made, notes = prepared(text_toy)
     assert (len(made.train), len(made.dev), len(made.test)) == (60, 20, 20)
     for split, number in {"train": 60, "dev": 20, "test": 20}.items():
@@ -68,7 +68,7 @@ def test_without_a_dev_file_some_texts_of_each_label_are_held_out(text_toy: Path
     assert texts_of(other.dev) != texts_of(made.dev)
 
 
-def test_nothing_to_hold_out_is_said(tmp_path: Path, text_toy: Path) -> None:
+def test_too_few_texts_to_hold_out_is_noted(tmp_path: Path, text_toy: Path) -> None:
     train = table(tmp_path / "t.tsv", "a\tone", "b\ttwo")
     made, notes = prepared(text_toy, train)
     assert len(made.dev) == len(made.train) == 2
@@ -80,8 +80,8 @@ def folds(text_toy: Path, *changes: str) -> list[TextData]:
     return [prepared(text_toy, *settings, f"data.fold={fold}")[0] for fold in (1, 2, 3, 4)]
 
 
-def test_folds_are_disjoint_cover_all_and_are_the_same_for_every_seed(text_toy: Path) -> None:
-    """Else a text would be learned from and scored, and seeds could not be compared on the same texts."""
+def test_folds_are_disjoint_complete_and_independent_of_the_seed(text_toy: Path) -> None:
+    """Otherwise texts are both trained on and scored, and seeds are scored on different texts."""
     parts = folds(text_toy)
     held = sum((texts_of(part.test) for part in parts), Counter())
     rows = (line.split("\t") for line in (text_toy / "train.tsv").read_text("utf-8").splitlines()[1:])
@@ -94,14 +94,14 @@ def test_folds_are_disjoint_cover_all_and_are_the_same_for_every_seed(text_toy: 
     assert any(one.dev != other.dev for one, other in zip(parts, again, strict=True))
 
 
-def test_the_fold_is_named_and_rare_labels_with_it(text_toy: Path, tmp_path: Path) -> None:
+def test_notes_name_the_fold_and_rare_labels(text_toy: Path, tmp_path: Path) -> None:
     train = table(tmp_path / "t.tsv", *["a\tone two"] * 6, *["b\tthree"] * 5, "c\tfour")
     _, notes = prepared(text_toy, train, "data.folds=3", "data.fold=2")
     assert any(note.startswith("fold 2 of 3: 4 texts of") for note in notes)
     assert any("labels with a single text" in note and "'c'" in note for note in notes)
 
 
-# --- what was found --------------------------------------------------------------------------------------
+# --- notes and labels ------------------------------------------------------------------------------------
 
 
 def test_empty_texts_are_counted_and_left_out(text_toy: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_empty_texts_are_counted_and_left_out(text_toy: Path, tmp_path: Path) ->
     assert any("rows with an empty text" in note and "2" in note for note in notes)
 
 
-def test_several_labels_become_a_table(text_toy: Path, tmp_path: Path) -> None:
+def test_several_labels_become_a_matrix(text_toy: Path, tmp_path: Path) -> None:
     rows = ["a|b\tone", "a\ttwo", "\tthree", "b | a\tfour"] * 4
     train = table(tmp_path / "t.tsv", *rows)
     made, _ = prepared(text_toy, train, "data.label_separator=|", f"data.dev={tmp_path}/t.tsv")
@@ -119,7 +119,7 @@ def test_several_labels_become_a_table(text_toy: Path, tmp_path: Path) -> None:
     assert made.train.labels[:4].tolist() == [[1, 1], [1, 0], [0, 0], [1, 1]]
 
 
-def test_marks_are_cut_out_and_seen(text_toy: Path, tmp_path: Path) -> None:
+def test_marks_are_removed_from_texts_and_become_words(text_toy: Path, tmp_path: Path) -> None:
     rows = ["x\tThe <e1>rain</e1> fell", "y\tA <e1>dog</e1> <e2>ran</e2>"] * 5
     made, _ = prepared(text_toy, table(tmp_path / "t.tsv", *rows), 'data.marks=["e1", "e2"]')
     assert all("<" not in text.text for text in made.dev)
@@ -129,8 +129,8 @@ def test_marks_are_cut_out_and_seen(text_toy: Path, tmp_path: Path) -> None:
     assert min(ids.values()) > 1
 
 
-def test_labels_never_met_in_training_are_named(text_toy: Path, tmp_path: Path) -> None:
-    """They count as missed: a user must know that no training will ever find them."""
+def test_labels_unseen_in_training_are_noted(text_toy: Path, tmp_path: Path) -> None:
+    """They always count as errors, so the user must know about them."""
     (tmp_path / "dev.tsv").write_text("label\ttext\ngood\ta film\nawful\tno\n", "utf-8")
     _, notes = prepared(text_toy, f"data.dev={tmp_path}/dev.tsv")
     (found,) = [note for note in notes if note.startswith("dev: ")]
@@ -148,7 +148,7 @@ def test_labels_never_met_in_training_are_named(text_toy: Path, tmp_path: Path) 
         (["\tone", "b\ttwo"], [], "empty label"),
     ],
 )
-def test_what_cannot_be_learned_from_is_refused(
+def test_unusable_training_files_are_refused(
     rows: list[str], changes: list[str], message: str, text_toy: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError) as refused:
@@ -156,7 +156,7 @@ def test_what_cannot_be_learned_from_is_refused(
     assert message in str(refused.value)
 
 
-def test_too_many_labels_are_taken_for_something_else(
+def test_too_many_labels_are_refused_with_a_hint(
     text_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_data, "MOST_LABELS", 3)
@@ -164,16 +164,16 @@ def test_too_many_labels_are_taken_for_something_else(
         prepared(text_toy, table(tmp_path / "t.tsv", *[f"l{at}\tsame" for at in range(4)]))
 
 
-def test_bytes_that_are_no_text_are_refused_with_their_line(text_toy: Path, tmp_path: Path) -> None:
+def test_invalid_utf8_is_refused_with_its_line(text_toy: Path, tmp_path: Path) -> None:
     (tmp_path / "t.tsv").write_bytes(b"label\ttext\na\tone\nb\t\xff\xfe\n")
     with pytest.raises(InputError, match=r"t\.tsv:3"):
         prepared(text_toy, f"data.train={tmp_path}/t.tsv")
 
 
-# --- cutting ---------------------------------------------------------------------------------------------
+# --- cutting texts ---------------------------------------------------------------------------------------
 
 
-def test_cut_texts_are_counted_once_however_often_they_are_read(text_toy: Path) -> None:
+def test_cut_texts_are_counted_only_once(text_toy: Path) -> None:
     _, notes = prepared(text_toy, "data.max_tokens=3")
     (found,) = [note for note in notes if "training texts" in note]
     assert "sentences cut to 3 tokens" in found
@@ -181,7 +181,7 @@ def test_cut_texts_are_counted_once_however_often_they_are_read(text_toy: Path) 
 
 
 @pytest.mark.parametrize("room", [1, 40, 200])
-def test_what_does_not_fit_in_memory_is_cut_again_to_the_same_corpus(
+def test_texts_that_are_cut_again_give_the_same_corpus(
     room: int, text_toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, notes = prepared(text_toy)
@@ -191,7 +191,7 @@ def test_what_does_not_fit_in_memory_is_cut_again_to_the_same_corpus(
     assert again.fingerprint(loaded(text_toy)) == whole.fingerprint(loaded(text_toy))
 
 
-def test_only_so_much_is_kept(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cut_texts_are_cached_up_to_a_limit(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: Counter[str] = Counter()
     monkeypatch.setattr(text_data, "KEPT", 3)
     texts = [LabelledText(f"one two {at}", ("a",)) for at in range(5)]
@@ -208,13 +208,13 @@ def test_only_so_much_is_kept(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (cut.report.sentences, cut.report.tokens) == (5, 15)
 
 
-def test_long_cutting_says_how_far_it_is(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_tokenisation_reports_progress(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_data, "NOTE_SECONDS", -1.0)
     _, notes = prepared(text_toy)
     assert any("tokenised 59 of 60 texts" in note for note in notes)
 
 
-def test_a_cache_holds_the_same_corpus(text_toy: Path, tmp_path: Path) -> None:
+def test_a_cache_gives_the_same_corpus(text_toy: Path, tmp_path: Path) -> None:
     mapped, _ = prepared(text_toy, f"data.cache={tmp_path}/cache")
     assert any((tmp_path / "cache").iterdir())
     plain, _ = prepared(text_toy)
@@ -222,7 +222,7 @@ def test_a_cache_holds_the_same_corpus(text_toy: Path, tmp_path: Path) -> None:
         assert np.array_equal(array, mapped.train.sentences.arrays[name]), name
 
 
-def test_a_sample_of_training_texts_is_spread_over_all(text_toy: Path) -> None:
+def test_the_training_sample_is_spread_over_all_texts(text_toy: Path) -> None:
     made, _ = prepared(text_toy, "train.score_train=6")
     rows = (text_toy / "train.tsv").read_text("utf-8").splitlines()[1:]
     assert [text.text for text in made.sample] == [rows[at].split("\t")[1] for at in range(0, 60, 10)]
@@ -230,7 +230,7 @@ def test_a_sample_of_training_texts_is_spread_over_all(text_toy: Path) -> None:
     assert prepared(text_toy)[0].sample == ()
 
 
-# --- what is read ----------------------------------------------------------------------------------------
+# --- the data key and the fingerprint --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ def test_a_sample_of_training_texts_is_spread_over_all(text_toy: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_recipes_that_are_said_to_read_the_same_do(text_toy: Path, changes: tuple[str, ...]) -> None:
-    """A comparison reads the data once for all cells that read the same: a key left out mixes them up."""
+def test_recipes_with_the_same_data_key_read_the_same_data(text_toy: Path, changes: tuple[str, ...]) -> None:
+    """A comparison reads data once per data key; an incomplete key would mix up the data of its runs."""
     one, other = loaded(text_toy), loaded(text_toy, *changes)
     if changes == ("train.seed=9", "data.dev=none"):
         one = loaded(text_toy, "data.dev=none")
@@ -267,8 +267,8 @@ def test_recipes_that_are_said_to_read_the_same_do(text_toy: Path, changes: tupl
     assert same == (held[0] == held[1])
 
 
-def test_the_fingerprint_tells_other_data_and_other_recipes(text_toy: Path, tmp_path: Path) -> None:
-    """A run resumed over something else would be neither run's."""
+def test_the_fingerprint_changes_with_the_data_and_the_recipe(text_toy: Path, tmp_path: Path) -> None:
+    """A run is resumed only with the same recipe and data."""
     recipe = loaded(text_toy)
     made = read_text_data(recipe, lambda text: None)
     prints = {made.fingerprint(recipe), made.fingerprint(loaded(text_toy, "train.lr=0.5"))}
@@ -283,7 +283,7 @@ def test_the_fingerprint_tells_other_data_and_other_recipes(text_toy: Path, tmp_
     assert len(prints) == 4
 
 
-def test_every_section_of_the_data_is_in_data_key(text_toy: Path) -> None:
+def test_the_data_key_contains_every_key_of_the_data_section(text_toy: Path) -> None:
     read = text_data_key(loaded(text_toy))
     kind: type[BaseModel] = type(loaded(text_toy).data)
     assert all(f'"{name}"' in read for name in kind.model_fields)

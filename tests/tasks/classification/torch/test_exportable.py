@@ -1,4 +1,4 @@
-"""A trained classifier becomes a bundle that judges as it did, and a bad export leaves nothing behind."""
+"""Exporting classifiers: the bundle gives the same answers, and a failed export writes nothing."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ def exportable(
     return TextExportable(model, TextBundle(encoding=encoding, temperature=temperature, about=told), TEXTS)
 
 
-def test_the_bundle_judges_as_the_model_does(
+def test_the_bundle_answers_like_the_model(
     tmp_path: Path, encoding: TextEncoding, model: ClassifyingNetwork
 ) -> None:
-    """Both scorers behind the one classifier: same labels, same probabilities, same shares."""
+    """Both scorers give the same labels, probabilities and attention."""
     own = exportable(
         model, encoding, temperature=1.5, scores={"dev": {"accuracy": 0.25}}, recipe={"task": "classify"}
     )
@@ -101,7 +101,7 @@ def test_the_bundle_judges_as_the_model_does(
     difference = found.difference
     assert found.task == "classify"
     assert difference.value < 1e-5
-    assert model.training  # proving an export in the middle of training must not change it
+    assert model.training  # checking an export during training must not change the mode
     assert difference.tokens == sum(len(each) for text in TEXTS for each in encoding.passages(text).sentences)
     shipped = load_classifier(tmp_path / "bundle")
     trained = TextClassifier(encoding=encoding, scorer=TorchTextScorer(model), temperature=1.5)
@@ -119,7 +119,7 @@ def test_the_bundle_judges_as_the_model_does(
     assert index["model"]["weights"]["words"] == sum(p.numel() for p in model.words.parameters())
 
 
-def test_an_export_that_is_not_proved_is_not_written(
+def test_an_export_that_fails_its_check_is_not_written(
     tmp_path: Path, encoding: TextEncoding, model: ClassifyingNetwork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spoil(monkeypatch, "scores", 0.001)
@@ -129,7 +129,7 @@ def test_an_export_that_is_not_proved_is_not_written(
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, name: str, by: float, *, padding: bool = False) -> None:
-    """Have torch give another number at the first of all places that are real or not."""
+    """Change the first value of this output of the torch scorer, in the text or in the padding."""
     score = TorchTextScorer.score_texts
 
     def changed(self: TorchTextScorer, batch: Any) -> ScoredTexts:
@@ -144,10 +144,10 @@ def spoil(monkeypatch: pytest.MonkeyPatch, name: str, by: float, *, padding: boo
 
 @pytest.mark.parametrize("by", [0.001, np.nan])
 @pytest.mark.parametrize("name", ScoredTexts._fields)
-def test_a_share_is_as_much_a_promise_as_a_score(
+def test_wrong_scores_or_attention_fail_the_export_check(
     encoding: TextEncoding, model: ClassifyingNetwork, name: str, by: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An explanation by attention would show weights that the trained model never had."""
+    """Otherwise an explanation by attention would show weights that the trained model does not have."""
     own = exportable(model, encoding)
     spoil(monkeypatch, name, by)
     with pytest.raises(GonieError, match="the exported model's scores differ from the trained model's"):
@@ -155,7 +155,7 @@ def test_a_share_is_as_much_a_promise_as_a_score(
 
 
 @pytest.mark.parametrize("name", ["words", "sentences"])
-def test_shares_of_padding_are_not_compared(
+def test_attention_of_padding_is_not_compared(
     encoding: TextEncoding, model: ClassifyingNetwork, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = exportable(model, encoding)
@@ -163,7 +163,9 @@ def test_shares_of_padding_are_not_compared(
     assert prove(own.trained, own.shipped(float_bundle(own)), own.batches(3)).value < 1e-5
 
 
-def test_shares_may_jump_under_a_maximum_alone(encoding: TextEncoding, model: ClassifyingNetwork) -> None:
+def test_attention_is_discontinuous_only_with_max_pooling(
+    encoding: TextEncoding, model: ClassifyingNetwork
+) -> None:
     assert exportable(model, encoding).discontinuous == ()
     model.words.pooling = Max(width=6)
     assert exportable(model, encoding).discontinuous == ("words", "sentences")

@@ -1,4 +1,4 @@
-"""If these break, weights are shown that do not add up to the answer they claim to explain."""
+"""If these break, the weights of an explanation do not add up to the answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gonie.text.types import Span
 def text_gradients(
     model: Any, encoding: Any, passage: Any, label: int, *, temperature: float = 1.0, steps: int = STEPS
 ) -> Gradients:
-    """As ``explain.torch.gradients`` takes them."""
+    """Return the gradients as ``explain.torch.gradients`` computes them."""
     with evaluating(model):
         path = label_odds_path(model, encoding, passage, label, temperature=temperature)
         integral = integrate(path.function, path.inputs, steps=steps)
@@ -44,7 +44,7 @@ def odds_of(reader: Any, text: str, label: int) -> float:
 
 
 def baseline_odds(reader: Any, text: str, label: int) -> float:
-    """Zero vectors instead of the words', and no n-grams: through a model without either."""
+    """Return the log-odds of the label with zero word vectors and without n-grams."""
     corpus = reader.encoding.encode([LabelledText(text)])
     batch = {name: torch.from_numpy(array) for name, array in corpus.batch(np.array([0])).items()}
     batch |= {"bag.ids": torch.zeros(0, dtype=torch.int64), "bag.offsets": torch.zeros(2, dtype=torch.int64)}
@@ -56,7 +56,7 @@ def baseline_odds(reader: Any, text: str, label: int) -> float:
 
 
 @pytest.mark.parametrize("label", [0, 1])
-def test_the_weights_sum_to_the_answer_less_that_of_an_empty_text(
+def test_weights_sum_to_the_log_odds_minus_the_baseline(
     reader: Any, short_texts: tuple[str, ...], label: int
 ) -> None:
     for text in short_texts:
@@ -67,11 +67,11 @@ def test_the_weights_sum_to_the_answer_less_that_of_an_empty_text(
         assert len(found.words) == sum(map(len, passage.sentences))
         rise = odds_of(reader, text, label) - baseline_odds(reader, text, label)
         assert found.words.sum() + found.gap == pytest.approx(rise, abs=1e-4)
-        blanks = reader.encoding.bag is not None  # n-grams of blanks alone belong to no token
+        blanks = reader.encoding.bag is not None  # n-grams of spaces alone belong to no token
         assert blanks or abs(found.gap) < 1e-3
 
 
-def test_training_or_not_the_weights_are_the_same(reader: Any, short_texts: tuple[str, ...]) -> None:
+def test_weights_do_not_depend_on_the_training_mode(reader: Any, short_texts: tuple[str, ...]) -> None:
     passage = reader.encoding.passages(LabelledText(short_texts[0]))
     first = text_gradients(reader.model.train(), reader.encoding, passage, 1)
     assert reader.model.training
@@ -79,14 +79,16 @@ def test_training_or_not_the_weights_are_the_same(reader: Any, short_texts: tupl
     assert first.words.tolist() == again.words.tolist()
 
 
-def test_few_steps_are_enough_for_two_digits(reader: Any, short_texts: tuple[str, ...]) -> None:
+def test_few_steps_are_accurate_to_two_digits(reader: Any, short_texts: tuple[str, ...]) -> None:
     passage = reader.encoding.passages(LabelledText(short_texts[2]))
     few, many = (text_gradients(reader.model, reader.encoding, passage, 0, steps=n) for n in (32, 300))
     np.testing.assert_allclose(few.words, many.words, atol=0.01)
 
 
-def test_of_n_grams_alone_it_is_their_weights(make_reader: Any, short_texts: tuple[str, ...]) -> None:
-    """A sigmoid model whose network is silent is linear: a weight is known beforehand."""
+def test_weights_of_a_linear_model_are_its_n_gram_weights(
+    make_reader: Any, short_texts: tuple[str, ...]
+) -> None:
+    """A sigmoid model with zero network weights is linear, so the weights are known in advance."""
     reader = make_reader("sigmoid, n-grams")
     head = reader.model.head().scores
     torch.nn.init.zeros_(head.weight)
@@ -99,7 +101,7 @@ def test_of_n_grams_alone_it_is_their_weights(make_reader: Any, short_texts: tup
 
 
 def test_a_model_of_n_grams_alone_is_explained(make_reader: Any, short_texts: tuple[str, ...]) -> None:
-    """It has no word vectors to take a gradient of."""
+    """Such a model has no word vectors to differentiate."""
     encoding = make_reader("with n-grams").encoding
     config = {"encoder": {"kind": "none"}, "pooling": {"kinds": ["mean"]}, "bag": {"min_count": 1}}
     model = build_classifier(ClassifierConfig.model_validate(config), encoding)
@@ -114,7 +116,7 @@ def test_a_model_of_n_grams_alone_is_explained(make_reader: Any, short_texts: tu
     assert np.abs(found.words).min() > 0
 
 
-# --- n-grams on the tokens they are read from
+# --- splitting the weights of n-grams among tokens
 
 GRAMS = NGrams(chars=(1, 4), words=(1, 2))
 
@@ -131,7 +133,7 @@ def naive(weights: list[float], places: list[tuple[int, int]], passage: Passage)
 
 @settings(deadline=None)
 @given(st.text("ab ,.Aİ한", max_size=25), st.sampled_from(["text", "sentence"]), st.integers(0, 5))
-def test_each_n_gram_is_shared_by_the_tokens_it_has_characters_of(text: str, by: By, most: int) -> None:
+def test_the_weight_of_an_n_gram_is_split_among_its_tokens(text: str, by: By, most: int) -> None:
     passage = Passages(tokenizer=EnglishTokenizer(), by=by, max_tokens=most)(LabelledText(text))
     places = GRAMS.places(passage.running)
     weights = np.random.default_rng(0).normal(size=len(places))
@@ -139,7 +141,7 @@ def test_each_n_gram_is_shared_by_the_tokens_it_has_characters_of(text: str, by:
     np.testing.assert_allclose(found, naive(weights.tolist(), places, passage), atol=1e-9)
 
 
-def test_a_mark_has_no_characters_and_so_no_n_grams() -> None:
+def test_marks_get_no_n_gram_weight() -> None:
     passage = Passages(tokenizer=EnglishTokenizer())(
         LabelledText("a big shop", marks=(Span(2, 5, "e1", "big"),))
     )

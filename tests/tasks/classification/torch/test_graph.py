@@ -1,4 +1,4 @@
-"""Every classifier: the graph gives torch's scores and shares on ragged batches, whoever shares them."""
+"""The ONNX graph of every classifier gives the scores and attention of torch, in any batch."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def classifier(
     upper: tuple[str, str] | None = None,
     embedding: Any = None,
 ) -> ClassifyingNetwork:
-    """A model whose every weight is random and matters, dropout everywhere."""
+    """Return a model with random weights and with dropout in every place."""
     embedding = embedding or WordEmbedding(size=WORDS, width=WIDTH)
     words = level(encoder, pooling, embedding.width)
     sentences = level(*upper, words.width) if upper else None
@@ -146,37 +146,39 @@ def compare(model: ClassifyingNetwork, batch: dict[str, np.ndarray]) -> None:
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_any_pooling_over_any_encoder_ships_as_it_was_trained(encoder: str, pooling: str, texts: Any) -> None:
-    """Flat: one sentence a text, some of one token."""
+def test_every_pooling_and_encoder_is_exported(encoder: str, pooling: str, texts: Any) -> None:
+    """Flat models: one sentence per text, some of one token."""
     compare(classifier(encoder, pooling), texts([[4], [1], [9], [3]], seed=4))
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_any_pooling_over_any_encoder_ships_at_the_upper_level(
+def test_every_pooling_and_encoder_is_exported_at_the_upper_level(
     encoder: str, pooling: str, texts: Any
 ) -> None:
-    """Hierarchical: texts of one sentence beside texts of many."""
+    """Hierarchical models: texts of one sentence and of several."""
     model = classifier("BiLSTM", "additive", upper=(encoder, pooling))
     compare(model, texts([[4, 1, 7], [2], [3, 3, 1, 5, 2]], seed=5))
 
 
 @pytest.mark.parametrize("upper", [None, ("LSTM", "dot")], ids=["flat", "hierarchical"])
 @pytest.mark.parametrize("head", HEADS)
-def test_every_head_ships(head: str, upper: tuple[str, str] | None, texts: Any) -> None:
+def test_every_head_is_exported(head: str, upper: tuple[str, str] | None, texts: Any) -> None:
     lengths = [[4], [1], [9]] if upper is None else [[4, 2], [1], [9, 1, 1]]
     compare(classifier(head=head, upper=upper), texts(lengths, seed=6))
 
 
 @pytest.mark.parametrize("upper", [None, ("none", "mean")], ids=["flat", "hierarchical"])
 @pytest.mark.parametrize("pooling", ["mean", "last"])
-def test_a_model_of_ngrams_alone_ships(pooling: str, upper: tuple[str, str] | None, texts: Any) -> None:
+def test_a_model_of_n_grams_alone_is_exported(
+    pooling: str, upper: tuple[str, str] | None, texts: Any
+) -> None:
     model = classifier("none", pooling, upper=upper, embedding=NoEmbedding())
     assert model.head().scores.weight is None  # type: ignore[attr-defined]
     compare(model, texts([[4], [1], [2]], seed=7))
 
 
-def test_characters_ship_too(texts: Any) -> None:
+def test_character_embeddings_are_exported(texts: Any) -> None:
     spelled = CharCNN(size=CHARS, width=4, filters=5, kernel=3, dropout=0.5)
     stacked = Stack([WordEmbedding(size=WORDS, width=WIDTH), spelled])
     compare(classifier(embedding=stacked, upper=("BiLSTM", "additive")), texts([[4, 2], [1]], seed=8))
@@ -202,13 +204,13 @@ def pair(request: pytest.FixtureRequest) -> tuple[TorchTextScorer, OnnxScorer]:
 def test_onnx_equals_torch_on_ragged_texts(
     pair: tuple[TorchTextScorer, OnnxScorer], texts: Any, lengths: list[list[int]], seed: int, most: int
 ) -> None:
-    """What was scored in training must be what ships: one token, one sentence, no n-gram, any padding."""
+    """The exported model must score as in training, for texts of any length and any padding."""
     model, exported = pair
     batch = texts(lengths, seed=seed, most=most)
     check(exported.score_texts(batch), model.score_texts(batch), batch)
 
 
-def test_company_never_changes_a_text(
+def test_scores_of_a_text_do_not_depend_on_its_batch(
     pair: tuple[TorchTextScorer, OnnxScorer], texts: Any, text_alone: Any
 ) -> None:
     """A text must not be labelled differently because a longer one was in its batch."""
@@ -225,8 +227,8 @@ def test_company_never_changes_a_text(
         np.testing.assert_allclose(own.sentences[0], together.sentences[row, :S], atol=CLOSE)
 
 
-def test_wide_layers_and_long_texts_agree(texts: Any) -> None:
-    """Kernels differ by width and batch size: the sizes people train with must agree too."""
+def test_onnx_equals_torch_for_wide_layers_and_long_texts(texts: Any) -> None:
+    """Kernels depend on width and batch size, so realistic sizes are compared too."""
     torch.manual_seed(0)
     model = classifier()
     encoder = Bidirectional(ahead=LSTM(width=WIDTH, hidden=100), back=LSTM(width=WIDTH, hidden=100))
@@ -235,14 +237,14 @@ def test_wide_layers_and_long_texts_agree(texts: Any) -> None:
     compare(model, texts([[300], [1], *[[17]] * 40], seed=5))
 
 
-def test_sums_of_many_ngrams_are_the_same_every_time(texts: Any) -> None:
+def test_sums_of_many_n_grams_are_deterministic(texts: Any) -> None:
     scorer = OnnxScorer(*text_graph(classifier("none", "mean", embedding=NoEmbedding())), threads=2)
     batch = texts([[2], [3]], seed=1, most=4000)
     first = scorer.score_texts(batch).scores
     assert all(np.array_equal(scorer.score_texts(batch).scores, first) for _ in range(5))
 
 
-def test_only_what_the_model_reads_is_asked_for() -> None:
+def test_the_graph_has_only_the_inputs_the_model_reads() -> None:
     flat = classifier(head="sigmoid", pooling="mean")
     assert set(OnnxScorer(*text_graph(flat)).inputs) == {"words", "mask", "lengths", "places", "places_mask"}
     bag = classifier("none", "mean", embedding=NoEmbedding())
@@ -274,7 +276,9 @@ class Strange(nn.Linear):
         (lambda m: setattr(m, "embedding", NoEmbedding()), "Bidirectional has no embedding to read"),
     ],
 )
-def test_a_part_without_a_graph_is_named(change: Callable[[ClassifyingNetwork], None], message: str) -> None:
+def test_a_part_that_cannot_be_exported_is_named(
+    change: Callable[[ClassifyingNetwork], None], message: str
+) -> None:
     model = classifier()
     change(model)
     with pytest.raises(GonieError, match=message):

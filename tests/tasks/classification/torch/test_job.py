@@ -1,4 +1,4 @@
-"""Training a classifier: what is kept of it beside its weights can be used, and what ships is calibrated."""
+"""Training classifiers: the files of a run, the calibrated bundle, learning rates and baselines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def job_of(recipe: Path | str, *changes: str) -> TextJob:
 
 
 def own(path: Path, text: str) -> list[str]:
-    """The settings of a recipe over one file of one's own."""
+    """Write a file and return the changes that use it for all splits."""
     path.write_text(text, "utf-8")
     return [f"data.{split}={path}" for split in ("train", "dev", "test")]
 
@@ -56,10 +56,10 @@ SEVERAL = "a|b, c\tone\n\ttwo\nb, c\tthree\n"
     ],
     ids=["plain", "own columns", "marks", "several labels"],
 )
-def test_the_held_out_texts_are_read_back_by_the_recipes_own_columns(
+def test_the_saved_dev_texts_are_read_back_unchanged(
     header: str, rows: str, changes: list[str], text_toy: Path, tmp_path: Path
 ) -> None:
-    """Explanations are measured on them: other texts, marks or labels would be measured on something else."""
+    """The faithfulness of explanations is measured on these texts."""
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", f"{header}\n{rows}"), *changes)
     (tmp_path / "samples.jsonl").write_text(job.files()["samples.jsonl"], "utf-8")
     options = text_options(job.recipe.model_dump(mode="json"))
@@ -69,17 +69,17 @@ def test_the_held_out_texts_are_read_back_by_the_recipes_own_columns(
     ]
 
 
-def test_no_more_texts_are_kept_than_are_needed(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_saved_texts_is_limited(text_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_job, "SAMPLED", 7)
     files = job_of(text_toy / "texts.toml").files()
     assert len(files["samples.jsonl"].splitlines()) == 7
     assert set(files) == {"samples.jsonl", "encoding.json", "network.json"}
 
 
-def test_texts_are_kept_from_end_to_end(
+def test_the_saved_texts_are_spread_over_the_whole_file(
     text_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a file that is sorted by label the first texts would be all of one."""
+    """In a file that is sorted by label, the first texts all have the same label."""
     monkeypatch.setattr(text_job, "SAMPLED", 4)
     rows = "".join(f"{label}\tfilm {number}\n" for label in ("bad", "good") for number in range(20))
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "t.tsv", f"label\ttext\n{rows}"))
@@ -87,7 +87,7 @@ def test_texts_are_kept_from_end_to_end(
     assert kept == ["bad", "bad", "good", "good"]
 
 
-def test_the_encoding_that_is_kept_is_the_one_of_training(text_toy: Path) -> None:
+def test_the_saved_encoding_is_that_of_training(text_toy: Path) -> None:
     job = job_of(text_toy / "texts.toml")
     again = TextEncoding.from_json(json.loads(job.files()["encoding.json"]))
     one, other = again.encode(job.data.dev), job.data.encoding.encode(job.data.dev)
@@ -97,7 +97,7 @@ def test_the_encoding_that_is_kept_is_the_one_of_training(text_toy: Path) -> Non
         assert np.array_equal(array, other.batch(rows)[name]), name
 
 
-def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(text_toy: Path, tmp_path: Path) -> None:
+def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
     model = begin_training(job).model
     with torch.no_grad():
@@ -113,8 +113,8 @@ def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(text_toy: Path, 
     assert job.evaluate(tmp_path / "bundle", "test").texts == 20
 
 
-def test_marks_that_a_format_brings_are_the_models_too(text_toy: Path, tmp_path: Path) -> None:
-    """A relation file has marks without being asked; asked in use, the model must cut them out as well."""
+def test_marks_of_a_file_format_are_marks_of_the_model(text_toy: Path, tmp_path: Path) -> None:
+    """Relation files contain marks by default, so the exported model must read marks too."""
     lines = [
         f'{at}\t"The <e1>rain</e1> {verb} the <e2>flood</e2>."\n{relation}\nComment:\n'
         for at, (verb, relation) in enumerate([("caused", "Cause-Effect(e1,e2)"), ("and", "Other")] * 4, 1)
@@ -127,8 +127,8 @@ def test_marks_that_a_format_brings_are_the_models_too(text_toy: Path, tmp_path:
     assert sentence.words == ("The", "<e1>", "rain", "</e1>", "fell", ".")
 
 
-def test_the_bag_has_a_rate_of_its_own(text_toy: Path) -> None:
-    """Most n-grams are rare: at the rate of the network they would hardly move."""
+def test_n_grams_have_their_own_learning_rate(text_toy: Path) -> None:
+    """Most n-grams are rare and would hardly be trained at the rate of the network."""
     job = job_of(text_toy / "texts.toml", "model.bag.rate=7")
     model = build_model(job)
     assert any(name.startswith(BAG) for name, _ in model.named_parameters())
@@ -151,7 +151,7 @@ def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_p
     }
 
 
-def test_the_report_is_a_page_about_labels(text_toy: Path, tmp_path: Path) -> None:
+def test_the_report_is_a_page_with_the_labels(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
     export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
     page = job.report(job.evaluate(tmp_path / "bundle", "dev"), title="t", curve=[], details={"seed": 1})
@@ -159,7 +159,7 @@ def test_the_report_is_a_page_about_labels(text_toy: Path, tmp_path: Path) -> No
     assert "good" in page
 
 
-def test_the_recipe_is_a_classifiers(text_toy: Path) -> None:
+def test_the_job_has_a_classifier_recipe(text_toy: Path) -> None:
     job = job_of(text_toy / "texts.toml")
     assert isinstance(job.recipe, TextRecipe)
     assert job.noun == "texts"

@@ -1,4 +1,4 @@
-"""The classifier put together: what would break: a label that depends on other texts, or a lost sentence."""
+"""If these break, a label depends on other texts, or a sentence is lost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def classifier(*, upper: bool = True) -> ClassifyingNetwork:
 
 
 def batch_of(texts: list[list[int]], first: int = 0) -> Batch:
-    """Texts of made-up words, each the same in whatever company."""
+    """Return a batch of random texts; a text is the same in every batch."""
     lengths = [length for text in texts for length in text]
     words = torch.zeros(len(lengths), max(lengths), dtype=torch.long)
     row = 0
@@ -55,15 +55,15 @@ def batch_of(texts: list[list[int]], first: int = 0) -> Batch:
     }
 
 
-def test_a_text_is_judged_alone_in_any_company() -> None:
+def test_scores_of_a_text_do_not_depend_on_its_batch() -> None:
     model = classifier()
     together = model(batch_of(TEXTS))
     for number, text in enumerate(TEXTS):
         torch.testing.assert_close(model(batch_of([text], number))[0], together[number], atol=1e-6, rtol=1e-5)
 
 
-def test_attention_at_both_levels_equals_the_sentences_one_by_one() -> None:
-    """Each sentence through the lower level by itself, then their vectors through the upper one."""
+def test_attention_matches_computing_the_sentences_one_by_one() -> None:
+    """Runs each sentence alone through the lower level, then their vectors through the upper level."""
     model = classifier()
     batch = batch_of(TEXTS)
     pooled = model.pool(model.embed(batch), batch)
@@ -93,7 +93,7 @@ def test_attention_over_padding_is_exactly_zero() -> None:
     torch.testing.assert_close(pooled.sentences.sum(1), torch.ones(len(TEXTS)))
 
 
-def test_without_an_upper_level_a_text_is_its_one_sentence() -> None:
+def test_without_an_upper_level_a_text_is_one_sentence() -> None:
     model, batch = classifier(upper=False), batch_of([[3], [5], [1]])
     pooled = model.pool(model.embed(batch), batch)
     rows, _ = model.words(model.embed(batch), batch["mask"])
@@ -101,7 +101,7 @@ def test_without_an_upper_level_a_text_is_its_one_sentence() -> None:
     assert torch.equal(pooled.sentences, torch.ones(3, 1))
 
 
-def test_it_learns_what_its_labels_say() -> None:
+def test_the_network_learns_the_labels() -> None:
     model, batch = classifier().train(), batch_of(TEXTS)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
     first = float(model.loss(batch).detach())

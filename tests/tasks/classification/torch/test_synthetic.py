@@ -1,4 +1,4 @@
-"""The small instance of a classifier: without its files, but with its parts, so that a check checks them."""
+"""Synthetic classifiers: small, without data files, but with all parts of the recipe."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def parts(specimen: TextSpecimen, kind: type) -> list[torch.nn.Module]:
     return [part for part in specimen.model.modules() if isinstance(part, kind)]
 
 
-def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
+def test_the_files_of_a_recipe_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "all.toml"
     path.write_text(RECIPE, "utf-8")
     specimen = made(recipe=path)
@@ -83,7 +83,7 @@ def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
+def test_a_synthetic_model_is_small_and_has_all_parts(name: str) -> None:
     recipe, specimen = loaded(recipe=name), made(recipe=name)
     assert sum(p.numel() for p in specimen.model.parameters()) < 10_000
     assert bool(parts(specimen, CharCNN)) == (recipe.model.chars is not None)
@@ -94,8 +94,8 @@ def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
     assert bool(parts(specimen, Max)) == ("max" in recipe.model.pooling.kinds)
 
 
-def test_the_texts_are_ragged_at_both_levels_and_have_what_parts_can_get_wrong() -> None:
-    """Padding of tokens and of sentences, a sentence of one word, words that are unknown."""
+def test_the_synthetic_texts_include_edge_cases() -> None:
+    """Padding of tokens and of sentences, a sentence of one word, and unknown words."""
     batch = made(recipe="reviews-han").batch
     heights = batch["places_mask"].sum(1).tolist()
     assert len(set(heights)) > 2
@@ -104,7 +104,7 @@ def test_the_texts_are_ragged_at_both_levels_and_have_what_parts_can_get_wrong()
     assert set(made().batch["places_mask"].sum(1).tolist()) == {1}, "at one level a text is one sentence"
 
 
-def test_marks_are_words_around_words() -> None:
+def test_marks_are_known_words_in_every_text() -> None:
     specimen = made(recipe="relations")
     words = specimen.encoding.words
     for mark in ("<e1>", "</e1>", "<e2>", "</e2>"):
@@ -112,7 +112,7 @@ def test_marks_are_words_around_words() -> None:
         assert times == len(specimen.batch["labels"]), f"{mark} is known, and once in every text"
 
 
-def test_morphemes_need_no_analyser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_morphemes_do_not_require_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kiwipiepy", None)
     specimen = made(recipe="sentiment-nsmc")
     assert "NNG" in specimen.encoding.words.features["morphemes"].strings
@@ -131,16 +131,14 @@ def test_morphemes_need_no_analyser(monkeypatch: pytest.MonkeyPatch) -> None:
         (("model.head.weights.spam=2", "model.head.kind=sigmoid"), TextSigmoidHead, 2),
     ],
 )
-def test_there_are_as_many_labels_as_the_head_asks_for(
-    changes: tuple[str, ...], head: type, number: int
-) -> None:
+def test_the_number_of_labels_fits_the_head(changes: tuple[str, ...], head: type, number: int) -> None:
     specimen = made(*changes)
     assert parts(specimen, head)
     assert len(specimen.encoding.labels) == number
     assert bool("model.head.weights.spam=2" in changes) == ("spam" in specimen.encoding.labels)
 
 
-def test_every_label_comes_and_several_are_given_at_once() -> None:
+def test_every_label_occurs_and_texts_may_have_several() -> None:
     assert set(made().batch["labels"].tolist()) == {0, 1, 2}
     multi_label = made("data.label_separator=|").batch["labels"]  # (N, K)
     assert multi_label.shape == (5, 3)
@@ -149,7 +147,7 @@ def test_every_label_comes_and_several_are_given_at_once() -> None:
 
 
 @pytest.mark.parametrize("weights", ["balanced", '{bad = 3.0, "never met" = 0.5}'])
-def test_weights_are_the_recipes(weights: str) -> None:
+def test_label_weights_are_set_if_the_recipe_has_them(weights: str) -> None:
     even, weighed = made(), made(f"model.head.weights={weights}")
     objective = weighed.model.head().objective  # type: ignore[attr-defined]
     assert objective.weights is not None
@@ -161,7 +159,7 @@ def test_a_head_that_does_not_fit_is_refused() -> None:
         made("model.head.kind=labels")
 
 
-def test_the_seed_decides_and_nothing_else() -> None:
+def test_the_synthetic_model_depends_only_on_the_seed() -> None:
     state = torch.get_rng_state()
     one, same, other = made(), made(), made("train.seed=2")
     assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
@@ -171,7 +169,7 @@ def test_the_seed_decides_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("levels", [(), ("model.sentences.encoder.hidden=3",)], ids=["one", "two"])
-def test_a_made_up_language_model_stands_for_the_recipes(levels: tuple[str, ...]) -> None:
+def test_a_synthetic_language_model_replaces_the_one_of_the_recipe(levels: tuple[str, ...]) -> None:
     specimen = made("model.elmo.bilm=not-there", "model.elmo.at=both", *levels)
     (elmo,) = parts(specimen, ElmoEmbedding)
     assert len(elmo.mixes) == 2

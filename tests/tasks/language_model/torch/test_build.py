@@ -1,4 +1,4 @@
-"""From a shape to a language model: the parts that it names, and as many parameters as are published."""
+"""Language models from shapes: the right layers and the published number of parameters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gonie.tasks.language_model.torch.build import build_bilm, build_language_mo
 
 
 def test_the_small_published_shape_has_its_published_size() -> None:
-    """13.6 million, as the authors' table of models says."""
+    """The authors' table of models says 13.6 million parameters."""
     bilm = build_bilm(BilmConfig())
     assert sum(weight.numel() for weight in bilm.parameters()) == 13_593_312
 
 
 @pytest.mark.parametrize(("clip", "kind"), [(0.0, ProjectedLSTM), (3.0, ClippedLSTM)])
-def test_bounds_make_the_slow_layer_and_none_the_fast_one(clip: float, kind: type[ProjectedLSTM]) -> None:
+def test_clipping_selects_the_slower_layer(clip: float, kind: type[ProjectedLSTM]) -> None:
     shape = BilmConfig(filters=[(1, 2)], width=4, hidden=6, layers=3, cell_clip=clip, state_clip=clip)
     bilm = build_bilm(shape)
     assert bilm.layers == 4

@@ -1,4 +1,4 @@
-"""What a language model learns from: held-out text is not counted, words are numbered by frequency."""
+"""Training data of language models: held-out text is not counted, and words are sorted by frequency."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def shown(data: PretrainData) -> list[str]:
     return list(data.vocabulary[FIRST:])
 
 
-def test_words_of_held_out_text_alone_are_not_predicted(tmp_path: Path) -> None:
-    """Else the share of unknown words is none, and the perplexity is of a vocabulary that saw the test."""
+def test_words_only_in_held_out_text_are_not_predicted(tmp_path: Path) -> None:
+    """Otherwise no held-out word is unknown, and the perplexity is too optimistic."""
     data = read(tmp_path, LEARNED + APART, "data.holdout=0.4")
     assert shown(data) == ["b", "a", "c"]
     assert (data.train.words, data.heldout.words) == (7, 7)
@@ -41,7 +41,7 @@ def test_words_of_held_out_text_alone_are_not_predicted(tmp_path: Path) -> None:
     assert data.train.unknown == 0
 
 
-def test_a_file_that_is_held_out_gives_the_same_as_the_end_of_the_text(tmp_path: Path) -> None:
+def test_a_held_out_file_equals_a_held_out_end_of_text(tmp_path: Path) -> None:
     (tmp_path / "apart.txt").write_text(APART, "utf-8")
     files = read(tmp_path, LEARNED, f'data.heldout="{tmp_path / "apart.txt"}"')
     end = read(tmp_path, LEARNED + APART, "data.holdout=0.4")
@@ -51,14 +51,14 @@ def test_a_file_that_is_held_out_gives_the_same_as_the_end_of_the_text(tmp_path:
         np.testing.assert_array_equal(one.spelled[one.tokens], other.spelled[other.tokens])
 
 
-def test_a_vocabulary_that_is_given_is_kept(tmp_path: Path) -> None:
+def test_a_given_vocabulary_is_used(tmp_path: Path) -> None:
     words = ["<S>", "</S>", "<UNK>", "rare", "b"]
     data = read(tmp_path, LEARNED + APART, "data.holdout=0.4", vocabulary=words)
     assert list(data.vocabulary) == words
     assert data.heldout.unknown == 0
 
 
-def test_only_the_most_frequent_are_predicted_and_a_word_spelled_as_a_mark_is_none(tmp_path: Path) -> None:
+def test_a_vocabulary_is_limited_and_keeps_marks_apart_from_words(tmp_path: Path) -> None:
     data = read(tmp_path, "<S> <S> <S> b b a\nb <S>\na\n", "data.vocabulary=2", "data.holdout=0.3")
     assert shown(data) == ["<S>", "b"]
     assert data.train.targets[data.train.tokens].tolist() == [0, 3, 3, 3, 4, 4, UNKNOWN, 1, 0, 4, 3, 1]

@@ -1,4 +1,4 @@
-"""Vectors in context: all layers, in order, of any sentence in any company."""
+"""Contextual embeddings: all layers of each sentence, in order and independent of the batch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def saved(request: pytest.FixtureRequest) -> SavedBilm:
     return SavedBilm(bilm=bilm, shape=shape, language="en", unit="word")
 
 
-def test_they_are_those_of_the_model_itself(saved: SavedBilm) -> None:
+def test_embeddings_are_those_of_the_model(saved: SavedBilm) -> None:
     found = Embedder(saved).layers(SENTENCES)
     assert [array.shape for array in found] == [(3, len(words), 8) for words in SENTENCES]
     assert {array.dtype for array in found} == {np.dtype(np.float32)}
@@ -57,8 +57,10 @@ def test_they_are_those_of_the_model_itself(saved: SavedBilm) -> None:
         np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-5)
 
 
-def test_they_depend_on_their_own_sentence_alone(saved: SavedBilm, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first trap of older ELMo code: the same sentence gave other vectors the second time."""
+def test_embeddings_depend_only_on_their_own_sentence(
+    saved: SavedBilm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In older ELMo code, the same sentence gets other vectors the second time."""
     embedder = Embedder(saved)
     together = embedder.layers(SENTENCES)
     again = embedder.layers(SENTENCES[::-1])[::-1]
@@ -69,7 +71,7 @@ def test_they_depend_on_their_own_sentence_alone(saved: SavedBilm, monkeypatch: 
         np.testing.assert_allclose(one, three, rtol=1e-4, atol=1e-6)
 
 
-def test_the_same_word_differs_by_its_context(saved: SavedBilm) -> None:
+def test_embeddings_of_a_word_depend_on_its_context(saved: SavedBilm) -> None:
     (layers,) = Embedder(saved).layers([["play", "the", "play"]])
     np.testing.assert_array_equal(layers[0, 0], layers[0, 2])
     assert np.abs(layers[1:, 0] - layers[1:, 2]).min(axis=1).max() > 0
@@ -83,10 +85,10 @@ def test_a_very_long_sentence_is_read_whole(saved: SavedBilm) -> None:
     (first,) = embedder.layers([words[:60]])
     np.testing.assert_allclose(
         layers[:, :50, :4], first[:, :50, :4], rtol=1e-4, atol=1e-5
-    )  # what came before
+    )  # the forward half depends only on earlier words
 
 
-def test_a_stream_is_embedded_in_order_without_being_read_whole(saved: SavedBilm) -> None:
+def test_a_stream_is_embedded_lazily_and_in_order(saved: SavedBilm) -> None:
     taken = 0
 
     def endless() -> object:
@@ -103,7 +105,7 @@ def test_a_stream_is_embedded_in_order_without_being_read_whole(saved: SavedBilm
     assert taken < 2000
 
 
-def test_dropout_and_gradients_are_off_and_the_model_stays_as_it_was(saved: SavedBilm) -> None:
+def test_embedding_turns_off_dropout_and_keeps_the_training_mode(saved: SavedBilm) -> None:
     saved.bilm.train()
     embedder = Embedder(saved)
     one, two = (embedder.layers([["a", "b"]])[0] for _ in range(2))
@@ -111,7 +113,7 @@ def test_dropout_and_gradients_are_off_and_the_model_stays_as_it_was(saved: Save
     assert saved.bilm.training
 
 
-def test_nothing_gives_nothing(saved: SavedBilm) -> None:
+def test_no_sentences_give_no_vectors(saved: SavedBilm) -> None:
     assert Embedder(saved).layers([]) == []
 
 
@@ -119,15 +121,15 @@ def test_nothing_gives_nothing(saved: SavedBilm) -> None:
     ("sentence", "message"),
     [("They play.", "list of words"), (["a\ud800"], "surrogate"), ([""], "empty word")],
 )
-def test_a_text_is_not_taken_for_its_letters(saved: SavedBilm, sentence: list[str], message: str) -> None:
-    """Else each letter would be a word, and nobody would be told."""
+def test_invalid_sentences_are_refused(saved: SavedBilm, sentence: list[str], message: str) -> None:
+    """Otherwise each letter of a text would silently be read as a word."""
     with pytest.raises(InputError, match=message):
         Embedder(saved).layers([sentence])
     with pytest.raises(InputError, match=message):
         list(Embedder(saved).pipe([sentence]))
 
 
-def test_a_device_that_is_not_there_is_refused() -> None:
+def test_an_unavailable_device_is_refused() -> None:
     assert pick_device("cpu").type == "cpu"
     if torch.cuda.is_available():
         assert pick_device("auto").type == "cuda"

@@ -1,4 +1,4 @@
-"""A language model on disk: what was saved is what is loaded, and anything else is one sentence."""
+"""Language models on disk: saved models are loaded back, and invalid folders are refused in one line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def made(*, predictions: bool = False) -> SavedBilm:
 
 
 @pytest.mark.parametrize(("storage", "tolerance"), [("float32", 0.0), ("float16", 1e-3), ("int8", 1e-2)])
-def test_what_is_saved_is_loaded(tmp_path: Path, storage: Storage, tolerance: float) -> None:
+def test_a_saved_model_is_loaded_back(tmp_path: Path, storage: Storage, tolerance: float) -> None:
     saved = made(predictions=True)
     save_bilm(tmp_path, saved, storage=storage)
     loaded = load_bilm(tmp_path, predictions=True)
@@ -57,19 +57,19 @@ def test_what_is_saved_is_loaded(tmp_path: Path, storage: Storage, tolerance: fl
     )
 
 
-def test_it_is_used_without_its_softmax(tmp_path: Path) -> None:
+def test_a_model_loads_without_its_softmax(tmp_path: Path) -> None:
     save_bilm(tmp_path, made(predictions=True))
     (tmp_path / SOFTMAX).unlink()
     assert load_bilm(tmp_path).predictions is None
 
 
-def test_a_run_folder_is_named_as_well(tmp_path: Path) -> None:
+def test_a_model_can_be_loaded_from_its_run_folder(tmp_path: Path) -> None:
     save_bilm(tmp_path / "bilm", made())
     assert load_bilm(tmp_path).shape == SHAPE
 
 
-def test_no_softmax_of_an_earlier_model_stays(tmp_path: Path) -> None:
-    """It would be taken for the new model's when training goes on."""
+def test_saving_removes_the_softmax_of_an_earlier_model(tmp_path: Path) -> None:
+    """Otherwise continued training would use the softmax of the wrong model."""
     save_bilm(tmp_path, made(predictions=True))
     save_bilm(tmp_path, made())
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([INDEX, WEIGHTS])
@@ -78,7 +78,7 @@ def test_no_softmax_of_an_earlier_model_stays(tmp_path: Path) -> None:
 
 
 def refusal(folder: Path, *, predictions: bool = False) -> str:
-    """The one line in which a folder is refused."""
+    """Return the one-line message with which a folder is refused."""
     with pytest.raises(BundleError) as caught:
         load_bilm(folder, predictions=predictions)
     message = str(caught.value)
@@ -86,11 +86,11 @@ def refusal(folder: Path, *, predictions: bool = False) -> str:
     return message
 
 
-def test_a_folder_without_a_model(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     assert "gonie pretrain or gonie import-elmo" in refusal(tmp_path / "none")
 
 
-def test_damaged_weights(tmp_path: Path) -> None:
+def test_damaged_weights_are_refused(tmp_path: Path) -> None:
     save_bilm(tmp_path, made())
     content = bytearray((tmp_path / WEIGHTS).read_bytes())
     content[-5] ^= 0x40
@@ -111,7 +111,7 @@ def test_damaged_weights(tmp_path: Path) -> None:
         ({"odd": 1}, "language model: odd: "),
     ],
 )
-def test_a_shape_that_is_not_that_of_the_weights(
+def test_a_shape_that_does_not_fit_the_weights_is_refused(
     tmp_path: Path, changes: dict[str, object], words: str
 ) -> None:
     save_bilm(tmp_path, made())
@@ -125,25 +125,25 @@ def test_a_shape_that_is_not_that_of_the_weights(
     "content",
     ["", "[]", "{}", '{"format": 9, "language": "en", "unit": "word"}', '{"format": 1}', "\udcff"],
 )
-def test_an_index_that_is_none(tmp_path: Path, content: str) -> None:
+def test_an_invalid_index_is_refused(tmp_path: Path, content: str) -> None:
     save_bilm(tmp_path, made())
     (tmp_path / INDEX).write_bytes(content.encode("utf-8", "surrogateescape"))
     assert "not a language model: " in refusal(tmp_path)
 
 
-def test_an_index_without_a_shape(tmp_path: Path) -> None:
+def test_an_index_without_a_shape_is_refused(tmp_path: Path) -> None:
     save_bilm(tmp_path, made())
     (tmp_path / INDEX).write_text('{"format": 1, "language": "en", "unit": "word"}', "utf-8")
     assert "invalid shape of a language model: no shape" in refusal(tmp_path)
 
 
-def test_words_that_are_not_as_many_as_their_vectors(tmp_path: Path) -> None:
+def test_a_vocabulary_of_another_size_is_refused(tmp_path: Path) -> None:
     save_bilm(tmp_path, made(predictions=True))
     (tmp_path / VOCABULARY).write_text("the\n", "utf-8")
     assert "of 1 words, got 3 and 3" in refusal(tmp_path, predictions=True)
 
 
-def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> None:
+def test_a_folder_that_contains_a_model_is_not_free(tmp_path: Path) -> None:
     check_free(tmp_path)
     check_free(tmp_path / "new")
     save_bilm(tmp_path / "run" / "bilm", made())
@@ -152,7 +152,7 @@ def test_a_folder_with_a_model_or_the_run_of_one_is_not_free(tmp_path: Path) -> 
             check_free(folder)
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot create folder"):
         save_bilm(tmp_path / "file", made())

@@ -1,4 +1,4 @@
-"""Training a language model: what its rows carry, which epoch is the best, and what is kept of it."""
+"""Training language models: carried states, the best epoch, the loss and the dev score."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def reader(session: TrainingSession) -> StatefulReader:
 
 
 def events(session: TrainingSession, prose: Path, *found: float) -> list[tuple[Step | Epoch, bool]]:
-    """What the loop yields under these perplexities, each with whether the rows then carry something."""
+    """Return the events of the loop for these perplexities, and whether states are carried after each."""
     config = load_recipe(prose / "pretrain.toml", [f"train.epochs={len(found)}"], command="pretrain").train
     scores = iter(found)
     setup = replace(session.setup, evaluate=lambda: DevScore(-math.log(next(scores)), "", ""))
@@ -47,16 +47,16 @@ def events(session: TrainingSession, prose: Path, *found: float) -> list[tuple[S
     return [(event, bool(model.states.any() or model.cells.any())) for event in loop]
 
 
-def test_rows_carry_on_within_an_epoch_and_begin_the_next_with_nothing(
-    session: TrainingSession, prose: Path
-) -> None:
-    """The next epoch cuts the text elsewhere: what a row has read is not what stands before its text."""
+def test_states_are_carried_within_an_epoch_and_then_reset(session: TrainingSession, prose: Path) -> None:
+    """The next epoch cuts the text at other places, so the old states do not belong to its rows."""
     for event, carries in events(session, prose, 9.0, 8.0):
         assert carries == isinstance(event, Step)
 
 
-def test_the_best_epoch_is_the_first_of_the_lowest_perplexity(session: TrainingSession, prose: Path) -> None:
-    """However long it takes: there is no patience."""
+def test_the_best_epoch_is_the_first_with_the_lowest_perplexity(
+    session: TrainingSession, prose: Path
+) -> None:
+    """There is no early stopping."""
     perplexities = (9.0, 5.0, 7.0, 5.0, *(6.0 for _ in range(20)))
     found = [event for event, _ in events(session, prose, *perplexities) if isinstance(event, Epoch)]
     assert [event.improved for event in found] == [True, True, *(False for _ in range(22))]
@@ -64,7 +64,7 @@ def test_the_best_epoch_is_the_first_of_the_lowest_perplexity(session: TrainingS
     assert session.state.progress.finished
 
 
-def test_a_loss_that_is_no_number_ends_it_with_advice(session: TrainingSession, prose: Path) -> None:
+def test_a_nan_loss_stops_training_with_advice(session: TrainingSession, prose: Path) -> None:
     with torch.no_grad():
         reader(session).model.softmax.bias[0] = math.nan
     with pytest.raises(GonieError, match=r"loss became nan in epoch 1.*--set train.lr=") as raised:
@@ -73,7 +73,7 @@ def test_a_loss_that_is_no_number_ends_it_with_advice(session: TrainingSession, 
 
 
 def test_the_loss_shown_is_the_mean_over_batches(session: TrainingSession, prose: Path) -> None:
-    """Computed beside, with a rate of nearly nothing so that the model stays as it is."""
+    """The test computes the losses itself; a tiny learning rate keeps the model constant."""
     model, batches = reader(session), session.setup.batches
     config = load_recipe(
         prose / "pretrain.toml", ["train.epochs=1", "train.lr=1e-12"], command="pretrain"
@@ -94,21 +94,25 @@ def test_the_loss_shown_is_the_mean_over_batches(session: TrainingSession, prose
     assert epoch.loss == pytest.approx(sum(losses) / len(losses), rel=1e-3)
 
 
-def test_the_dev_score_is_that_of_the_perplexity(job: LanguageModelJob, session: TrainingSession) -> None:
+def test_the_dev_score_is_the_negative_log_perplexity(
+    job: LanguageModelJob, session: TrainingSession
+) -> None:
     score = session.setup.evaluate()
     ahead, back = score.details["perplexity"].values()
     assert score.value == pytest.approx(-(math.log(ahead) + math.log(back)) / 2)
     assert f"{ahead:,.2f} forward, {back:,.2f} backward" in score.shown
 
 
-def test_what_is_about_to_be_trained_is_told(job: LanguageModelJob, session: TrainingSession) -> None:
+def test_the_summary_describes_the_text_and_the_steps(
+    job: LanguageModelJob, session: TrainingSession
+) -> None:
     rows = dict(session.setup.summary)
     assert rows["text"].startswith(f"{job.data.train.words:,} words, {job.data.heldout.words:,} held out")
     assert f"{len(job.data.vocabulary):,} words" in rows["predicts"]
     assert rows["steps"] == f"{session.setup.batches.size(0):,} per epoch, 3 epochs"
 
 
-def test_data_is_shared_by_recipes_that_read_the_same(prose: Path) -> None:
+def test_the_data_key_changes_only_with_settings_that_affect_data(prose: Path) -> None:
     def key(*changes: str) -> str:
         return data_key(load_recipe(prose / "pretrain.toml", changes, command="pretrain"))
 
@@ -116,7 +120,7 @@ def test_data_is_shared_by_recipes_that_read_the_same(prose: Path) -> None:
     assert len({key(), key("data.vocabulary=30"), key("model.longest=9")}) == 3
 
 
-def test_what_there_is_not_is_refused(prose: Path) -> None:
+def test_unsupported_operations_are_refused(prose: Path) -> None:
     recipe = load_recipe(prose / "pretrain.toml", command="pretrain")
     with pytest.raises(GonieError, match=r"data\.cache"):
         prepare(recipe, lambda _: None)

@@ -1,4 +1,4 @@
-"""The language model in training: its loss by hand, its gradients by differences, what it carries."""
+"""The language model in training: loss, gradients and carried states against reference computations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def chars() -> Tensor:
     return torch.randint(1, 262, (FORMS, 5))
 
 
-def test_the_loss_of_a_direction_is_that_of_its_own_top_states() -> None:
+def test_the_loss_of_a_direction_uses_its_own_top_states() -> None:
     model, letters, ahead, back = model_of(), chars(), stretch(), stretch()
     losses, _ = model(letters, ahead, back, model.start(2))
     vectors = model.bilm.words(letters)
@@ -56,14 +56,14 @@ def test_the_loss_of_a_direction_is_that_of_its_own_top_states() -> None:
                 torch.testing.assert_close(loss[step, row], expected)
 
 
-def test_directions_never_mix() -> None:
+def test_directions_are_independent() -> None:
     model, letters, ahead, back = model_of(), chars(), stretch(), stretch()
     one, _ = model(letters, ahead, back, model.start(2))
     two, _ = model(letters, ahead, stretch(), model.start(2))
     torch.testing.assert_close(one[0], two[0])
 
 
-def test_a_stretch_goes_on_where_the_last_one_ended() -> None:
+def test_a_stretch_continues_from_the_carried_states() -> None:
     model, letters, ahead, back = model_of(), chars(), stretch(6), stretch(6)
     whole, _ = model(letters, ahead, back, model.start(2))
     carried, pieces = model.start(2), []
@@ -74,7 +74,7 @@ def test_a_stretch_goes_on_where_the_last_one_ended() -> None:
     torch.testing.assert_close(torch.cat(pieces, dim=1), whole)
 
 
-def test_gradients_of_the_whole_equal_numerical_ones() -> None:
+def test_gradients_match_numerical_gradients() -> None:
     model, letters, ahead, back = model_of(), chars(), stretch(3), stretch(3)
     names = [name for name, _ in model.named_parameters()]
 
@@ -87,7 +87,7 @@ def test_gradients_of_the_whole_equal_numerical_ones() -> None:
     assert torch.autograd.gradcheck(losses, weights, fast_mode=True)
 
 
-def test_dropout_is_in_training_alone() -> None:
+def test_dropout_is_active_only_in_training() -> None:
     model, letters, ahead, back = model_of(dropout=0.5), chars(), stretch(), stretch()
     one, two = (model(letters, ahead, back, model.start(2))[0] for _ in range(2))
     assert not torch.equal(one, two)

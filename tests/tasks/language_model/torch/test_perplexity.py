@@ -1,4 +1,4 @@
-"""Held-out perplexity beside a loop that reads the text word by word."""
+"""Compares the held-out perplexity with a loop that reads the text word by word."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def model_of(size: int = WORDS) -> LanguageModel:
 
 @torch.inference_mode()
 def naive(model: LanguageModel, text: RunningText, *, onward: bool) -> float:
-    """One row, one word at a time, what came before carried on; the marks as the ring has them."""
+    """Return the perplexity of one row, read word by word with carried states; the text is a ring."""
     tokens = text.tokens.tolist()
     order = tokens if onward else tokens[::-1]
     trivial = BEGIN if onward else END
@@ -53,7 +53,7 @@ def naive(model: LanguageModel, text: RunningText, *, onward: bool) -> float:
     return math.exp(sum(losses) / len(losses))
 
 
-def test_it_is_that_of_a_loop_over_words(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_perplexity_matches_a_loop_over_words(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(perplexity, "ROWS", 1)
     monkeypatch.setattr(perplexity, "STEPS", 4)
     chance = np.random.default_rng(1)
@@ -64,8 +64,8 @@ def test_it_is_that_of_a_loop_over_words(monkeypatch) -> None:  # type: ignore[n
     np.testing.assert_allclose(found.back, naive(model, text, onward=False), rtol=1e-5)
 
 
-def test_every_word_counts_once_however_the_text_is_cut(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    """A model that predicts each word by its bias alone does not care what a row has read before."""
+def test_every_word_counts_once_for_any_batch_shape(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """The model predicts each word by its bias alone, so the context of a row does not matter."""
     model = model_of()
     with torch.no_grad():
         model.softmax.weight.zero_()
@@ -83,7 +83,7 @@ def test_every_word_counts_once_however_the_text_is_cut(monkeypatch) -> None:  #
             np.testing.assert_allclose(value, math.exp(-sum(kept) / len(kept)), rtol=1e-5)
 
 
-def test_a_model_that_knows_nothing_is_as_perplexed_as_its_vocabulary_is_large() -> None:
+def test_the_perplexity_of_a_uniform_model_is_the_vocabulary_size() -> None:
     model = model_of(7)
     with torch.no_grad():
         model.softmax.weight.zero_()
@@ -92,7 +92,7 @@ def test_a_model_that_knows_nothing_is_as_perplexed_as_its_vocabulary_is_large()
     np.testing.assert_allclose(found.mean, 7.0, rtol=1e-5)
 
 
-def test_the_whole_vocabulary_is_summed_even_where_training_samples() -> None:
+def test_perplexity_uses_the_full_softmax_even_if_training_samples() -> None:
     sampled = LanguageModelConfig(**{**CONFIG.model_dump(), "softmax": {"exact": 3, "sampled": 2}})
     torch.manual_seed(3)
     model = build_language_model(sampled, WORDS).train()
@@ -104,7 +104,7 @@ def test_the_whole_vocabulary_is_summed_even_where_training_samples() -> None:
 
 
 @torch.inference_mode()
-def test_sentences_on_their_own_start_from_nothing() -> None:
+def test_measure_alone_starts_every_sentence_without_carried_states() -> None:
     chance = np.random.default_rng(5)
     sentences = [[BEGIN, *chance.integers(3, WORDS, size=n).tolist(), END] for n in (4, 1, 7, 2, 2)]
     text, model = text_of([token for sentence in sentences for token in sentence]), model_of()
@@ -122,8 +122,8 @@ def test_sentences_on_their_own_start_from_nothing() -> None:
     np.testing.assert_allclose(found, np.exp(sums / targets), rtol=1e-5)
 
 
-def test_long_scoring_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over a large vocabulary on a CPU it takes minutes."""
+def test_slow_scoring_reports_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a large vocabulary on a CPU, scoring takes minutes."""
     monkeypatch.setattr(perplexity, "NOTE_SECONDS", -1.0)
     text, model = text_of([BEGIN, 3, 4, 8, 5, END] * 40), model_of()
     for ask in (measure, measure_alone):

@@ -1,4 +1,4 @@
-"""Published ELMo weights: the vectors that the authors' own code gives for them, and clear refusals."""
+"""Published ELMo weights give the vectors of the authors' code, and invalid files are refused."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def sentences(fixture: Path) -> list[list[list[str]]]:
 
 
 def published(fixture: Path, number: int, sentence: int) -> np.ndarray:
-    """The authors' top layer of a sentence, both directions side by side: (T, 2P)."""
+    """Return the authors' top layer of a sentence, both directions concatenated: (T, 2P)."""
     with h5py.File(fixture / f"lm_embeddings_{number}.hdf5") as file:
         return np.concatenate(list(file[str(sentence)][...]), axis=1)
 
 
 def words_of(saved: SavedBilm, words: list[str]) -> tuple[Tensor, Tensor]:
-    """The words' own vectors (1, T, P), and those of the marks (2, P)."""
+    """Return the vectors of the words (1, T, P) and of the marks (2, P)."""
     cache = SpelledCache(saved.bilm.words, longest=saved.shape.longest)
     places = cache.places(words)
     return cache.table[places].unsqueeze(0), cache.marks()
@@ -59,10 +59,10 @@ def words_of(saved: SavedBilm, words: list[str]) -> tuple[Tensor, Tensor]:
 
 @pytest.mark.parametrize("number", range(LISTS))
 @torch.no_grad()
-def test_the_top_layer_is_theirs_with_states_carried_as_they_carried_them(
+def test_with_carried_states_the_top_layer_matches_the_authors_code(
     fixture: Path, imported: SavedBilm, sentences: list[list[list[str]]], number: int
 ) -> None:
-    """A row of their batches is a list; a row's state stops at its own end, so rows are run one by one."""
+    """Each list is a row of their batches; rows are run one by one because each ends at its own length."""
     carried = imported.bilm.start(torch.empty(1, 0, imported.shape.width))
     for place, words in enumerate(sentences[number]):
         x, marks = words_of(imported, words)
@@ -72,20 +72,20 @@ def test_the_top_layer_is_theirs_with_states_carried_as_they_carried_them(
         )
 
 
-def test_their_first_batch_is_what_any_sentence_gets(
+def test_without_carried_states_their_first_batch_is_reproduced(
     fixture: Path, imported: SavedBilm, sentences: list[list[list[str]]]
 ) -> None:
-    """Nothing was carried into it."""
+    """No states are carried into the first batch."""
     for number, layers in enumerate(Embedder(imported).layers([texts[0] for texts in sentences])):
         np.testing.assert_allclose(layers[-1], published(fixture, number, 0), rtol=0, atol=1e-5)
 
 
 @torch.no_grad()
-def test_the_words_vectors_are_theirs(fixture: Path, imported: SavedBilm) -> None:
+def test_word_vectors_match_the_authors_code(fixture: Path, imported: SavedBilm) -> None:
     vocabulary = (fixture / "vocab_test.txt").read_text("utf-8").split()
     vectors, marks = words_of(imported, vocabulary)
     for row, word in enumerate(vocabulary):
-        if word in MARKS:  # in their vocabulary the marks of a sentence are words
+        if word in MARKS:  # their vocabulary contains the marks of a sentence as words
             vectors[0, row] = marks[MARKS[word]]
     with h5py.File(fixture / "elmo_token_embeddings.hdf5") as file:
         np.testing.assert_allclose(vectors[0].numpy(), file["embedding"][...], rtol=0, atol=1e-5)
@@ -138,7 +138,7 @@ def arrays() -> dict[str, np.ndarray]:
 
 @pytest.fixture
 def written(tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
-    """The two files, with something changed."""
+    """Writes the two files of a model, with a change."""
 
     def write(change: Changed = lambda _, __: None) -> tuple[Path, Path]:
         said, numbers = options(), arrays()
@@ -153,7 +153,7 @@ def written(tmp_path: Path) -> Callable[..., tuple[Path, Path]]:
     return write
 
 
-def test_gates_come_in_our_order_with_the_forget_bias_in(written: Callable[..., tuple[Path, Path]]) -> None:
+def test_gates_are_reordered_and_the_forget_bias_is_added(written: Callable[..., tuple[Path, Path]]) -> None:
     layer = read_published(*written()).bilm.back.layers[1]
     place = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell"
     theirs = arrays()
@@ -166,10 +166,10 @@ def test_gates_come_in_our_order_with_the_forget_bias_in(written: Callable[..., 
 
 
 @pytest.mark.parametrize("rows", [261, 262])
-def test_bytes_with_and_without_the_row_of_the_mask(
+def test_byte_vectors_load_with_and_without_a_padding_row(
     written: Callable[..., tuple[Path, Path]], rows: int
 ) -> None:
-    """Ids one off make vectors that are of no use, and look like any others."""
+    """If ids were off by one, the vectors would be wrong but look normal."""
 
     def change(_: dict[str, Any], numbers: dict[str, np.ndarray]) -> None:
         if rows == 262:
@@ -180,7 +180,7 @@ def test_bytes_with_and_without_the_row_of_the_mask(
     np.testing.assert_array_equal(weight[1:], arrays()["char_embed"])
 
 
-def test_what_the_options_may_leave_out(written: Callable[..., tuple[Path, Path]]) -> None:
+def test_some_options_may_be_null(written: Callable[..., tuple[Path, Path]]) -> None:
     def change(said: dict[str, Any], _: dict[str, np.ndarray]) -> None:
         said["lstm"] |= {"use_skip_connections": False, "cell_clip": None, "proj_clip": None}
         said["char_cnn"]["n_highway"] = None
@@ -244,7 +244,9 @@ def test_files_that_do_not_fit_are_refused_in_one_line(
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"lstm": 3', b"\xff\xfe", b"3", b"[" * 100_000])
-def test_what_is_no_file_of_options(written: Callable[..., tuple[Path, Path]], content: bytes) -> None:
+def test_an_invalid_options_file_is_refused(
+    written: Callable[..., tuple[Path, Path]], content: bytes
+) -> None:
     options, weights = written()
     options.write_bytes(content)
     with pytest.raises(InputError, match=r"options\.json: invalid (JSON|options of an ELMo model)"):
@@ -252,14 +254,16 @@ def test_what_is_no_file_of_options(written: Callable[..., tuple[Path, Path]], c
 
 
 @pytest.mark.parametrize("content", [b"", b"not HDF5", None])
-def test_what_is_no_file_of_weights(written: Callable[..., tuple[Path, Path]], content: bytes | None) -> None:
+def test_an_invalid_weights_file_is_refused(
+    written: Callable[..., tuple[Path, Path]], content: bytes | None
+) -> None:
     options, weights = written()
     weights.write_bytes(weights.read_bytes()[:700] if content is None else content)
     with pytest.raises(InputError, match=r"weights\.hdf5: not an HDF5 file"):
         read_published(options, weights)
 
 
-def test_a_group_in_place_of_an_array(written: Callable[..., tuple[Path, Path]]) -> None:
+def test_a_group_in_place_of_an_array_is_refused(written: Callable[..., tuple[Path, Path]]) -> None:
     def change(_: dict[str, Any], numbers: dict[str, np.ndarray]) -> None:
         numbers["char_embed/odd"] = numbers.pop("char_embed")
 
@@ -267,7 +271,7 @@ def test_a_group_in_place_of_an_array(written: Callable[..., tuple[Path, Path]])
         read_published(*written(change))
 
 
-def test_without_h5py_it_says_what_to_install(
+def test_without_h5py_the_error_says_what_to_install(
     written: Callable[..., tuple[Path, Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = written()

@@ -1,4 +1,4 @@
-"""Vectors of words kept between batches: those of the network, whatever was asked before."""
+"""The cache of word vectors gives those of the network, whatever is already cached."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def network() -> SpelledWords:
 
 
 def whole(network: SpelledWords, words: list[str], longest: int) -> Tensor:
-    """Each word alone, with all its padding."""
+    """Return the vector of each word, computed alone with full padding."""
     spelled = torch.from_numpy(spell_bytes(words, longest=longest)).long()
     return torch.cat([network(row.unsqueeze(0)) for row in spelled])
 
 
 @pytest.mark.parametrize("longest", [6, 12, 50])
 @torch.no_grad()
-def test_it_gives_what_the_network_gives(network: SpelledWords, longest: int) -> None:
+def test_cached_vectors_are_those_of_the_network(network: SpelledWords, longest: int) -> None:
     cache = SpelledCache(network, longest=longest)
     for words in (WORDS, WORDS[::-1], ["new", *WORDS]):
         places = cache.places(words)
@@ -40,7 +40,7 @@ def test_it_gives_what_the_network_gives(network: SpelledWords, longest: int) ->
 
 
 @torch.no_grad()
-def test_each_word_is_computed_once(network: SpelledWords) -> None:
+def test_each_word_is_computed_only_once(network: SpelledWords) -> None:
     seen: list[int] = []
     network.register_forward_hook(lambda _, given, __: seen.append(len(given[0])))
     cache = SpelledCache(network, longest=50)
@@ -50,8 +50,8 @@ def test_each_word_is_computed_once(network: SpelledWords) -> None:
 
 
 @torch.no_grad()
-def test_when_it_is_full_it_begins_again(network: SpelledWords, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Text without end must not fill the memory."""
+def test_a_full_cache_starts_over(network: SpelledWords, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An endless text must not fill the memory."""
     monkeypatch.setattr(spelled_cache, "MOST", 4)
     cache = SpelledCache(network, longest=20)
     for words in (["a", "b", "c"], ["d", "a", "e"], ["b", "f"], list("abcdefgh"), ["h", "a"]):
@@ -61,6 +61,6 @@ def test_when_it_is_full_it_begins_again(network: SpelledWords, monkeypatch: pyt
 
 
 @torch.no_grad()
-def test_the_marks_of_a_sentence(network: SpelledWords) -> None:
+def test_sentence_marks_have_the_vectors_of_the_network(network: SpelledWords) -> None:
     chars = torch.from_numpy(np.stack([begin_row(50), end_row(50)])).long()
     torch.testing.assert_close(SpelledCache(network, longest=50).marks(), network(chars))

@@ -1,4 +1,4 @@
-"""A language model in the middle of its text: what it carries, and what it forgets."""
+"""The stateful reader of a language model: states are carried between batches, or reset."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def batch_of(seed: int, *, steps: int = 3, rows: int = 5) -> LanguageBatch:
 
 
 def joined(one: LanguageBatch, other: LanguageBatch) -> LanguageBatch:
-    """The two stretches as one."""
+    """Return the two stretches as one."""
     pairs = zip(one[1:], other[1:], strict=True)
     ahead, back = (TextStretch(*map(torch.cat, zip(first, second, strict=True))) for first, second in pairs)
     return LanguageBatch(one.chars, ahead, back)
 
 
-def test_two_stretches_are_one_long_one() -> None:
+def test_two_stretches_give_the_losses_of_one_long_stretch() -> None:
     first, second = batch_of(1), batch_of(2)._replace(chars=batch_of(1).chars)
     reader, whole = (StatefulReader(model=model_of(), rows=5).eval() for _ in range(2))
     parts = torch.cat([reader(first), reader(second)], dim=1)
@@ -48,7 +48,7 @@ def test_two_stretches_are_one_long_one() -> None:
     torch.testing.assert_close(reader(first), parts[:, :3])
 
 
-def test_what_is_carried_is_kept_by_a_checkpoint_and_not_by_the_weights() -> None:
+def test_carried_states_are_saved_in_checkpoints_but_not_in_weights() -> None:
     reader = StatefulReader(model=model_of(), rows=5)
     reader(batch_of(1))
     moved = moving_tensors(reader)
@@ -56,14 +56,14 @@ def test_what_is_carried_is_kept_by_a_checkpoint_and_not_by_the_weights() -> Non
     assert not any("states" in name or "cells" in name for name in reader.state_dict())
 
 
-def test_no_gradient_flows_into_the_stretch_before() -> None:
+def test_no_gradient_flows_into_the_previous_stretch() -> None:
     reader = StatefulReader(model=model_of(), rows=5)
     reader(batch_of(1))
     reader(batch_of(2)).sum().backward()
     assert not reader.states.requires_grad
 
 
-def test_rows_forget_as_often_as_asked_in_training_alone() -> None:
+def test_rows_are_reset_at_the_given_rate_only_in_training() -> None:
     reader = StatefulReader(model=model_of(), rows=400, forget=0.5)
     with torch.no_grad():
         reader.states.fill_(1.0)
@@ -87,12 +87,12 @@ def test_rows_forget_as_often_as_asked_in_training_alone() -> None:
     assert not torch.equal(forgot[0], forgot[1]), "each direction on its own"
 
 
-def test_a_rate_of_one_would_never_carry_anything() -> None:
+def test_a_forget_rate_of_one_is_refused() -> None:
     with pytest.raises(InputError, match="below 1"):
         StatefulReader(model=model_of(), rows=2, forget=1.0)
 
 
-def test_the_loss_is_a_mean_over_the_words_that_count() -> None:
+def test_the_loss_is_the_mean_over_counted_words() -> None:
     batch = batch_of(1)
     counts = torch.rand(2, 3, 5, generator=torch.Generator().manual_seed(1)) < 0.6
     batch = batch._replace(

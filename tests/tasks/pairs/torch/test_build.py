@@ -1,4 +1,4 @@
-"""From the recipe of pairs to its parts: what is named is there, and every part has the width of the next."""
+"""Pair networks from recipes: the named parts are built, and their widths match."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_without_a_hidden_layer_the_head_reads_the_matching(pairs: Fit) -> None:
     assert model(batch_of(encoding)).shape == (2, 3)
 
 
-def test_values_have_a_head_of_their_scale(pairs: Fit) -> None:
+def test_a_value_head_is_bounded_by_the_scale(pairs: Fit) -> None:
     encoding = pairs(values=True)
     model = built(encoding)
     head = model.head()
@@ -108,7 +108,7 @@ def test_values_have_a_head_of_their_scale(pairs: Fit) -> None:
     assert isinstance(built(pairs()).head(), TextSoftmaxHead)
 
 
-def test_smoothing_reaches_the_loss(pairs: Fit) -> None:
+def test_label_smoothing_changes_only_the_loss(pairs: Fit) -> None:
     encoding = pairs()
     plain, smooth = (
         built(encoding, head={"hidden": 7, "smoothing": smoothing}).eval() for smoothing in (0.0, 0.5)
@@ -118,7 +118,7 @@ def test_smoothing_reaches_the_loss(pairs: Fit) -> None:
     assert plain.loss(batch) != smooth.loss(batch)
 
 
-def test_every_rate_of_dropout_is_where_its_name_says(pairs: Fit) -> None:
+def test_every_dropout_rate_reaches_its_part(pairs: Fit) -> None:
     rates = {"input": 0.1, "output": 0.2, "aligned": 0.3, "pooled": 0.4, "word": 0.05}
     model = built(pairs(), dropout=rates)
     assert isinstance(model.matching, AlignedMatching)
@@ -137,7 +137,7 @@ def test_every_rate_of_dropout_is_where_its_name_says(pairs: Fit) -> None:
     assert isinstance(plain.input_dropout, nn.Dropout)
 
 
-def test_dropout_is_off_in_use_and_on_in_training(pairs: Fit) -> None:
+def test_dropout_is_active_only_in_training(pairs: Fit) -> None:
     encoding = pairs()
     model, batch = built(encoding), batch_of(encoding)
     assert torch.equal(model.eval()(batch), model(batch))
@@ -155,12 +155,12 @@ def test_dropout_is_off_in_use_and_on_in_training(pairs: Fit) -> None:
         ({"kind": "none"}, False),
     ],
 )
-def test_what_is_last_depends_on_the_directions_that_are_read(values: dict[str, Any], both: bool) -> None:
+def test_only_bidirectional_recurrent_encoders_read_both_ways(values: dict[str, Any], both: bool) -> None:
     assert reads_both_ways(EncoderConfig.model_validate(values)) is both
 
 
-def test_the_last_state_is_that_of_the_composition(pairs: Fit) -> None:
-    """An encoder that reads one way under a composition that reads both, and the reverse."""
+def test_last_pooling_works_with_mixed_directions(pairs: Fit) -> None:
+    """A one-way encoder below a bidirectional composition, and the reverse."""
     for encoder, composition in ((False, True), (True, False)):
         encoding = pairs()
         model = built(
@@ -175,7 +175,7 @@ def test_the_last_state_is_that_of_the_composition(pairs: Fit) -> None:
         assert model(batch_of(encoding)).isfinite().all()
 
 
-def test_word_vectors_are_laid_out_as_the_table_says(pairs: Fit) -> None:
+def test_word_vectors_come_from_the_table(pairs: Fit) -> None:
     encoding = pairs()
     size = len(encoding.texts.words.words)
     matrix = np.random.default_rng(0).normal(size=(size, 4)).astype(np.float32)
@@ -188,8 +188,8 @@ def test_word_vectors_are_laid_out_as_the_table_says(pairs: Fit) -> None:
     np.testing.assert_allclose(model.eval().embed(batch)[tuple(place)].detach().numpy(), matrix[word])
 
 
-def test_one_encoder_reads_both_texts(pairs: Fit) -> None:
-    """Swapped texts swap the first two blocks of the vector of a pair, and nothing else."""
+def test_both_texts_share_one_encoder(pairs: Fit) -> None:
+    """Swapping the texts swaps only the first two blocks of the pair vector."""
     encoding = pairs()
     model = built(
         encoding, matching={"kind": "siamese", "pooling": {"kinds": ["mean"]}}, head={"hidden": 0}

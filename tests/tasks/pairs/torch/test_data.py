@@ -1,4 +1,4 @@
-"""From files of pairs to training data: what would break: a model that learns from what it is judged on."""
+"""Reading pair files into training data. If these break, a model may be trained on its dev pairs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def table(path: Path, *rows: str, header: str = "text\ttext_pair\tlabel") -> str
 
 
 def read(path: Path, *changes: str) -> tuple[PairData, str]:
-    """The data, and all that was told of it."""
+    """Return the data and the notes about it."""
     notes: list[str] = []
     return read_pair_data(recipe_of(path, *changes), notes.append), "\n".join(notes)
 
@@ -56,7 +56,7 @@ def test_labels_are_counted_and_their_pairs_encoded(pair_toy: Path) -> None:
     assert "sentence1 and sentence2" in told
 
 
-def test_values_are_on_the_scale_of_the_file_or_of_the_recipe(pair_toy: Path) -> None:
+def test_the_scale_comes_from_the_file_or_the_recipe(pair_toy: Path) -> None:
     data, _ = read(pair_toy / "values.toml")
     rows = (pair_toy / "values-train.tsv").read_text("utf-8").splitlines()[1:]
     gold = [float(row.rpartition("\t")[2]) for row in rows]
@@ -86,13 +86,13 @@ def test_values_that_cannot_be_learned_are_refused(
 
 
 @pytest.mark.parametrize("labels", [["yes"] * 4, []])
-def test_one_label_is_nothing_to_tell_apart(labels: list[str], pair_toy: Path, tmp_path: Path) -> None:
+def test_fewer_than_two_labels_are_refused(labels: list[str], pair_toy: Path, tmp_path: Path) -> None:
     train = table(tmp_path / "t.tsv", *(f"a\tb\t{label}" for label in labels))
     with pytest.raises(InputError, match=r"t\.tsv: (expected 2 to|no pairs)"):
         read(pair_toy / "labels.toml", train, *ALONE, "data.holdout=0")
 
 
-def test_ids_taken_for_labels_are_noticed(pair_toy: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_too_many_labels_are_refused_with_a_hint(pair_toy: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("gonie.tasks.pairs.torch.data.MOST_LABELS", 5)
     train = table(tmp_path / "t.tsv", *(f"a\tb\t{number}" for number in range(9)))
     with pytest.raises(InputError, match=r"got 9, such as 0, 1, 2.*--set data\.label_column=NAME"):
@@ -119,21 +119,21 @@ def test_held_out_pairs_are_not_trained_on(kind: str, gold: str, pair_toy: Path,
         assert Counter(pair.labels[0] for pair in data.dev) == {"same": 5, "other": 5}
 
 
-def test_without_anything_held_out_that_is_said(pair_toy: Path, tmp_path: Path) -> None:
+def test_scoring_the_training_pairs_is_noted(pair_toy: Path, tmp_path: Path) -> None:
     data, told = read(pair_toy / "labels.toml", table(tmp_path / "t.tsv", *TWO), *ALONE)
     assert "the training pairs are scored instead" in told
     assert [pair.first for pair in data.dev] == ["a b", "e f"]
 
 
-def test_labels_never_met_in_training_are_told(pair_toy: Path, tmp_path: Path) -> None:
+def test_labels_unseen_in_training_are_noted(pair_toy: Path, tmp_path: Path) -> None:
     table(tmp_path / "dev.tsv", "a\tb\tmaybe", "a\tb\tsame")
     _, told = read(pair_toy / "labels.toml", f"data.dev={tmp_path}/dev.tsv")
     assert "dev: 1 label" in told
     assert "maybe (1)" in told
 
 
-def test_every_file_is_read_by_its_own_columns_unless_they_are_named(pair_toy: Path, tmp_path: Path) -> None:
-    """The parts of a corpus are sometimes of different releases."""
+def test_each_file_has_its_own_columns_unless_they_are_set(pair_toy: Path, tmp_path: Path) -> None:
+    """The files of a corpus sometimes come from different releases."""
     table(tmp_path / "dev.tsv", "a\tb\tsame", header="premise\thypothesis\tgold_label")
     data, _ = read(pair_toy / "labels.toml", f"data.dev={tmp_path}/dev.tsv")
     assert len(data.dev) == 1
@@ -145,7 +145,7 @@ def test_every_file_is_read_by_its_own_columns_unless_they_are_named(pair_toy: P
         )
 
 
-def test_long_texts_are_cut_and_told(pair_toy: Path) -> None:
+def test_long_texts_are_cut_and_noted(pair_toy: Path) -> None:
     data, told = read(pair_toy / "labels.toml", "data.max_tokens=5")
     assert data.train.batch(np.arange(60))["mask"].shape == (120, 5)
     assert "cut to 5 tokens" in told
@@ -153,7 +153,7 @@ def test_long_texts_are_cut_and_told(pair_toy: Path) -> None:
     assert "cut to" not in whole
 
 
-def test_a_cache_of_encoded_pairs_holds_the_same(pair_toy: Path, tmp_path: Path) -> None:
+def test_a_cache_gives_the_same_corpus(pair_toy: Path, tmp_path: Path) -> None:
     plain, _ = read(pair_toy / "values.toml")
     cached, _ = read(pair_toy / "values.toml", f"data.cache={tmp_path}/cache")
     rows = np.arange(60)
@@ -161,8 +161,8 @@ def test_a_cache_of_encoded_pairs_holds_the_same(pair_toy: Path, tmp_path: Path)
         assert np.array_equal(cached.train.batch(rows)[name], array), name
 
 
-def test_the_fingerprint_is_that_of_the_content(pair_toy: Path, tmp_path: Path) -> None:
-    """A run over other data is not resumed."""
+def test_the_fingerprint_depends_on_the_content(pair_toy: Path, tmp_path: Path) -> None:
+    """A run must not be resumed with other data."""
     same = tmp_path / "same.tsv"
     same.write_bytes((pair_toy / "labels-train.tsv").read_bytes())
     recipe = recipe_of(pair_toy / "labels.toml")
@@ -180,7 +180,7 @@ def test_the_fingerprint_is_that_of_the_content(pair_toy: Path, tmp_path: Path) 
         assert read_pair_data(other, lambda text: None).fingerprint(recipe) != before, (kind, split)
 
 
-def test_the_data_key_changes_with_what_is_read_and_with_nothing_else(pair_toy: Path) -> None:
+def test_the_data_key_changes_only_with_settings_that_affect_data(pair_toy: Path) -> None:
     def key(*changes: str) -> str:
         return pair_data_key(recipe_of(pair_toy / "values.toml", *changes))
 
@@ -192,7 +192,7 @@ def test_the_data_key_changes_with_what_is_read_and_with_nothing_else(pair_toy: 
 
 
 @pytest.mark.long  # Kiwi takes seconds each time it is loaded
-def test_morphemes_are_tokens_of_korean(pair_toy: Path, tmp_path: Path) -> None:
+def test_korean_texts_can_be_split_into_morphemes(pair_toy: Path, tmp_path: Path) -> None:
     pytest.importorskip("kiwipiepy")
     train = table(tmp_path / "t.tsv", "남자가 달린다.\t남자가 뛴다.\tyes", "개가 잔다.\t여자가 춤춘다.\tno")
     data, _ = read(pair_toy / "labels.toml", train, *ALONE, "data.language=ko", "data.unit=morpheme")

@@ -1,4 +1,4 @@
-"""A trained pair model becomes a bundle that answers as it did, and a bad export leaves nothing behind."""
+"""Exporting pair models: the bundle gives the same answers, and a failed export writes nothing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def own(pair_toy: Path, kind: str, *changes: str) -> PairExportable:
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_the_bundle_is_described(kind: str, pair_runs: Path) -> None:
+def test_the_bundle_index_describes_the_model(kind: str, pair_runs: Path) -> None:
     index = json.loads((pair_runs / kind / "bundle" / "bundle.json").read_text("utf-8"))
     assert index["task"] == "pair"
     assert (index["encoding"]["scale"] is None) == (kind == "labels")
@@ -47,7 +47,7 @@ def test_the_bundle_is_described(kind: str, pair_runs: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_an_export_that_is_not_proved_is_not_written(
+def test_an_export_that_fails_its_check_is_not_written(
     kind: str, pair_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exportable = own(pair_toy, kind)
@@ -58,7 +58,7 @@ def test_an_export_that_is_not_proved_is_not_written(
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, name: str, by: float) -> None:
-    """Have torch give another number at the first of all real places."""
+    """Change the first unpadded value of this output of the torch scorer."""
     score = TorchTextScorer.score_texts
 
     def changed(self: TorchTextScorer, batch: Any) -> ScoredTexts:
@@ -72,7 +72,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch, name: str, by: float) -> None:
 
 
 @pytest.mark.parametrize("name", ScoredTexts._fields)
-def test_attention_is_as_much_a_promise_as_a_score(
+def test_wrong_scores_or_attention_fail_the_export_check(
     name: str, pair_toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     exportable = own(pair_toy, "labels", 'model.matching.pooling.kinds=["mean"]')
@@ -86,15 +86,15 @@ def test_attention_is_as_much_a_promise_as_a_score(
         prove(exportable.trained, exportable.shipped(float_bundle(exportable)), exportable.batches(3))
 
 
-def test_shares_may_jump_under_a_maximum_alone(pair_toy: Path) -> None:
+def test_attention_is_discontinuous_with_max_pooling(pair_toy: Path) -> None:
     assert own(pair_toy, "labels").discontinuous == ("words", "sentences")
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_a_run_is_exported_again_to_the_same_bundle_and_to_one_graph(
+def test_reexporting_a_run_gives_the_same_bundle_and_answers(
     kind: str, pair_runs: Path, tmp_path: Path
 ) -> None:
-    """As someone without gonie runs it: from ids to probabilities, or to values."""
+    """The standalone graph runs without gonie, from ids to probabilities or values."""
     onnx = tmp_path / "whole.onnx"
     export_run(
         pair_runs / kind, tmp_path / "bundle", int8=False, onnx=onnx, data=None, note=lambda text: None
@@ -117,7 +117,7 @@ def test_a_run_is_exported_again_to_the_same_bundle_and_to_one_graph(
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])
-def test_another_file_in_place_of_the_runs_own(
+def test_an_export_can_be_checked_on_another_file(
     kind: str, pair_runs: Path, pair_toy: Path, tmp_path: Path
 ) -> None:
     found = export_run(

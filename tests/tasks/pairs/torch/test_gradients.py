@@ -1,4 +1,4 @@
-"""If these break, weights are shown that belong to other words, or do not add up to the answer."""
+"""If these break, weights belong to the wrong words or do not add up to the answer."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_the_function_gives_the_log_odds_of_the_answer(trained: tuple[Any, Any],
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.first)
-def test_each_weight_is_that_of_its_own_token(trained: tuple[Any, Any], pair: LabelledPair) -> None:
-    """Whichever text is the longer: the sum of a token's vector stands at its place."""
+def test_each_weight_belongs_to_its_token(trained: tuple[Any, Any], pair: LabelledPair) -> None:
+    """This holds whichever text is longer; here a weight is the sum of the token's vector."""
     network, model = trained
     path = task.odds_path(network, model, answer_of(model, pair))
     found = path.words(path.inputs)
@@ -61,7 +61,7 @@ def test_each_weight_is_that_of_its_own_token(trained: tuple[Any, Any], pair: La
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.first)
 def test_with_more_steps_the_weights_sum_to_the_answer(trained: tuple[Any, Any], pair: LabelledPair) -> None:
-    """Less that of two texts of zero vectors: integrated gradients are complete."""
+    """Integrated gradients are complete: they sum to the answer minus that of zero vectors."""
     network, model = trained
     path = task.odds_path(network, model, answer_of(model, pair))
     with torch.no_grad():

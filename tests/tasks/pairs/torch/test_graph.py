@@ -1,4 +1,4 @@
-"""Every network for pairs: the graph gives torch's scores and shares, whichever pairs share a batch."""
+"""The ONNX graph of every pair network gives the scores and attention of torch, in any batch."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ HEADS: dict[str, Callable[[int], Any]] = {
 def network(
     matching: str = "ESIM", head: str = "softmax", *, embedding: Any = None, hidden: int = 7
 ) -> PairNetwork:
-    """A model whose every weight is random and matters, dropout everywhere."""
+    """Return a model with random weights and with dropout in every place."""
     embedding = embedding or WordEmbedding(size=WORDS, width=WIDTH)
     encoder = both(LSTM, embedding.width)
     part = MATCHINGS[matching](encoder.width)
@@ -121,7 +121,7 @@ def network(
 
 
 class OnnxPairs:
-    """The graph in onnxruntime, once it has passed the check that strangers' graphs must pass."""
+    """The graph in onnxruntime, after the check for untrusted graphs."""
 
     def __init__(self, model: PairNetwork) -> None:
         main, forms = pair_graph(model)
@@ -181,11 +181,11 @@ def pair(request: pytest.FixtureRequest) -> tuple[PairNetwork, OnnxPairs]:
 def test_onnx_equals_torch_on_ragged_pairs(
     pair: tuple[PairNetwork, OnnxPairs], texts: Any, lengths: list[tuple[int, int]], seed: int, most: int
 ) -> None:
-    """What was scored in training must be what ships: one token, one pair, any padding."""
+    """The exported model must score as in training, also for one token, one pair or any padding."""
     compare(*pair, texts(lengths, seed=seed, most=most))
 
 
-def test_rows_may_stand_in_any_order(pair: tuple[PairNetwork, OnnxPairs], texts: Any) -> None:
+def test_the_order_of_rows_does_not_matter(pair: tuple[PairNetwork, OnnxPairs], texts: Any) -> None:
     batch = texts([(4, 2), (1, 7), (3, 3)], seed=2)
     order = np.array([5, 0, 3, 1, 4, 2])
     for name in ("lengths", "mask", "words"):
@@ -194,7 +194,7 @@ def test_rows_may_stand_in_any_order(pair: tuple[PairNetwork, OnnxPairs], texts:
     compare(*pair, batch)
 
 
-def test_company_never_changes_a_pair(
+def test_scores_of_a_pair_do_not_depend_on_its_batch(
     pair: tuple[PairNetwork, OnnxPairs], texts: Any, text_alone: Any
 ) -> None:
     _, exported = pair
@@ -210,19 +210,19 @@ def test_company_never_changes_a_pair(
 
 @pytest.mark.parametrize("hidden", [0, 7])
 @pytest.mark.parametrize("head", HEADS)
-def test_every_head_ships(head: str, hidden: int, texts: Any) -> None:
+def test_every_head_is_exported(head: str, hidden: int, texts: Any) -> None:
     model = network(head=head, hidden=hidden)
     compare(model, OnnxPairs(model), texts([(4, 2), (1, 9), (3, 3)], seed=6))
 
 
-def test_characters_ship_too(texts: Any) -> None:
+def test_character_embeddings_are_exported(texts: Any) -> None:
     spelled = CharCNN(size=CHARS, width=4, filters=5, kernel=3, dropout=0.5)
     model = network(embedding=Stack([WordEmbedding(size=WORDS, width=WIDTH), spelled]))
     compare(model, OnnxPairs(model), texts([(4, 2), (1, 1)], seed=8))
 
 
-def test_wide_layers_and_long_texts_agree(texts: Any) -> None:
-    """Kernels differ by width and batch size: the sizes people train with must agree too."""
+def test_onnx_equals_torch_for_wide_layers_and_long_texts(texts: Any) -> None:
+    """Kernels depend on width and batch size, so realistic sizes are compared too."""
     torch.manual_seed(0)
     encoder, composition = both(LSTM, WIDTH, 100), both(LSTM, 100, 100)
     matching = AlignedMatching(
@@ -242,7 +242,7 @@ def test_wide_layers_and_long_texts_agree(texts: Any) -> None:
     compare(model, OnnxPairs(model), texts([(200, 30), (1, 1), *[(17, 9)] * 40], seed=5))
 
 
-def test_only_what_the_model_reads_is_asked_for() -> None:
+def test_the_graph_has_only_the_inputs_the_model_reads() -> None:
     assert set(OnnxPairs(network(head="sigmoid")).inputs) == {"words", "mask", "lengths", "places"}
 
 
@@ -268,14 +268,14 @@ class Strange(nn.Linear):
         (lambda m: setattr(m, "embedding", NoEmbedding()), "Bidirectional has no embedding to read"),
     ],
 )
-def test_a_part_without_a_graph_is_named(change: Callable[[PairNetwork], None], message: str) -> None:
+def test_a_part_that_cannot_be_exported_is_named(change: Callable[[PairNetwork], None], message: str) -> None:
     model = network()
     change(model)
     with pytest.raises(GonieError, match=message):
         pair_graph(model)
 
 
-def test_a_network_that_reads_nothing_is_refused() -> None:
+def test_a_network_without_input_is_refused() -> None:
     model = network()
     model.embedding, model.encoder = NoEmbedding(), NoEncoder(width=0)
     with pytest.raises(GonieError, match="without word vectors cannot be exported"):

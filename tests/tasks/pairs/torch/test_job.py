@@ -1,4 +1,4 @@
-"""Training a pair model: what is kept of it beside its weights can be used, and what ships is calibrated."""
+"""Training pair models: dev scores, the files of a run, and the calibrated bundle."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def job_of(recipe: Path | str, *changes: str) -> PairJob:
 
 
 def confident(job: PairJob) -> Any:
-    """An untrained model that is sure of itself: some answers are right and many are not."""
+    """Return an untrained model that is confident but often wrong."""
     torch.manual_seed(5)
     model = job.build()
     with torch.no_grad():
@@ -48,7 +48,7 @@ def confident(job: PairJob) -> Any:
 
 
 def one_by_one(model: Any, job: PairJob) -> np.ndarray:
-    """The scores of each dev pair read alone: (N, K)."""
+    """Return the scores of each dev pair, scored alone: (N, K)."""
     rows = []
     for pair in job.data.dev:
         batch = to_tensors(job.data.encoding.encode([pair]).batch(np.arange(1)), torch.device("cpu"))
@@ -60,7 +60,7 @@ def one_by_one(model: Any, job: PairJob) -> np.ndarray:
 
 
 @pytest.mark.parametrize("matching", ["esim", "siamese"])
-def test_the_dev_score_of_labels_is_the_share_that_is_right(pair_toy: Path, matching: str) -> None:
+def test_the_dev_score_of_labels_is_the_accuracy(pair_toy: Path, matching: str) -> None:
     job = job_of(pair_toy / "labels.toml", f"model.matching.kind={matching}")
     model = confident(job)
     dev = DevEvaluator(job, model, "dev")
@@ -72,7 +72,7 @@ def test_the_dev_score_of_labels_is_the_share_that_is_right(pair_toy: Path, matc
     assert 0.0 < right < 1.0
 
 
-def test_the_dev_score_of_values_is_their_correlation(pair_toy: Path) -> None:
+def test_the_dev_score_of_values_is_the_pearson_correlation(pair_toy: Path) -> None:
     job = job_of(pair_toy / "values.toml")
     model = confident(job)
     dev = DevEvaluator(job, model, "dev")
@@ -87,10 +87,10 @@ def test_the_dev_score_of_values_is_their_correlation(pair_toy: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_score_of_training_is_that_of_the_bundle_on_the_file(
+def test_evaluating_the_bundle_reproduces_the_scores_of_training(
     kind: str, pair_runs: Path, pair_toy: Path
 ) -> None:
-    """What `gonie evaluate` finds is what the report of the run says."""
+    """`gonie evaluate` gives the scores in the report of the run."""
     kept = json.loads((pair_runs / kind / "evaluation.json").read_text("utf-8"))
     model: Any = gonie.load(pair_runs / kind)
     for split in ("dev", "test"):
@@ -103,7 +103,7 @@ def test_the_score_of_training_is_that_of_the_bundle_on_the_file(
     assert kept["dev"][name] == pytest.approx(best, abs=1e-5)
 
 
-# --- what a run leaves -----------------------------------------------------------------------------------
+# --- the files of a run ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -120,10 +120,10 @@ def test_the_score_of_training_is_that_of_the_bundle_on_the_file(
     ],
     ids=["labels", "own columns", "values", "own values"],
 )
-def test_the_held_out_pairs_are_read_back_by_the_models_own_columns(
+def test_the_saved_dev_pairs_are_read_back_unchanged(
     header: str, rows: str, changes: list[str], pair_toy: Path, tmp_path: Path
 ) -> None:
-    """Explanations are measured on them."""
+    """The faithfulness of explanations is measured on these pairs."""
     (tmp_path / "t.tsv").write_text(f"{header}\n{rows}", "utf-8")
     files = [f"data.{split}={tmp_path}/t.tsv" for split in ("train", "dev", "test")]
     job = job_of(pair_toy / "labels.toml", *files, *changes)
@@ -135,7 +135,7 @@ def test_the_held_out_pairs_are_read_back_by_the_models_own_columns(
     ]
 
 
-def test_no_more_pairs_are_kept_than_are_needed(pair_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_saved_pairs_is_limited(pair_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_job, "SAMPLED", 7)
     files = job_of(pair_toy / "labels.toml").files()
     assert len(files["samples.jsonl"].splitlines()) == 7
@@ -143,7 +143,7 @@ def test_no_more_pairs_are_kept_than_are_needed(pair_toy: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_encoding_that_is_kept_is_the_one_of_training(kind: str, pair_toy: Path) -> None:
+def test_the_saved_encoding_is_that_of_training(kind: str, pair_toy: Path) -> None:
     job = job_of(pair_toy / f"{kind}.toml")
     again = PairEncoding.from_json(json.loads(job.files()["encoding.json"]))
     one, other = again.encode(job.data.dev), job.data.encoding.encode(job.data.dev)
@@ -153,7 +153,7 @@ def test_the_encoding_that_is_kept_is_the_one_of_training(kind: str, pair_toy: P
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(
+def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(
     kind: str, pair_toy: Path, tmp_path: Path
 ) -> None:
     job = job_of(pair_toy / f"{kind}.toml")
@@ -175,7 +175,7 @@ def test_a_bundle_answers_as_the_model_and_is_calibrated_on_dev(
     assert headline == pytest.approx(DevEvaluator(job, model, "dev").score(), abs=1e-5)
 
 
-def test_the_bundle_says_how_files_are_read(pair_runs: Path) -> None:
+def test_the_bundle_records_the_columns_of_training(pair_runs: Path) -> None:
     for kind, gold in (("labels", "label_column"), ("values", "value_column")):
         model: Any = gonie.load(pair_runs / kind)
         data = model.recipe["data"]
@@ -183,7 +183,7 @@ def test_the_bundle_says_how_files_are_read(pair_runs: Path) -> None:
         assert [key for key in ("label_column", "value_column") if key in data] == [gold]
 
 
-# --- comparing -------------------------------------------------------------------------------------------
+# --- baselines and reports -------------------------------------------------------------------------------
 
 
 def test_the_baseline_always_gives_the_most_frequent_label(pair_toy: Path, tmp_path: Path) -> None:
@@ -201,7 +201,9 @@ def test_the_baseline_always_gives_the_most_frequent_label(pair_toy: Path, tmp_p
 
 @pytest.mark.parametrize(("train", "dev"), [("labels", "values"), ("values", "labels")])
 @pytest.mark.parametrize("split", ["dev", "test"])
-def test_files_of_labels_and_of_values_do_not_mix(pair_toy: Path, train: str, dev: str, split: str) -> None:
+def test_mixing_files_of_labels_and_values_is_refused(
+    pair_toy: Path, train: str, dev: str, split: str
+) -> None:
     with pytest.raises(
         InputError, match=rf"{dev}-dev\.tsv: the pairs have {dev}, but the model gives {train}"
     ):
@@ -209,7 +211,7 @@ def test_files_of_labels_and_of_values_do_not_mix(pair_toy: Path, train: str, de
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_report_is_a_page_about_the_pairs(kind: str, pair_runs: Path, parse: Any) -> None:
+def test_the_report_shows_the_metric_of_the_model(kind: str, pair_runs: Path, parse: Any) -> None:
     page = parse((pair_runs / kind / "report.html").read_text("utf-8"))
     text = " ".join(page.text)
     assert page.runs_and_loads_nothing()
@@ -217,7 +219,7 @@ def test_the_report_is_a_page_about_the_pairs(kind: str, pair_runs: Path, parse:
     assert ("accuracy" in text.lower()) == (kind == "labels")
 
 
-def test_the_recipe_is_one_of_pairs(pair_toy: Path) -> None:
+def test_the_job_has_a_pair_recipe(pair_toy: Path) -> None:
     job = job_of(pair_toy / "labels.toml")
     assert isinstance(job.recipe, PairRecipe)
     assert job.noun == "pairs"

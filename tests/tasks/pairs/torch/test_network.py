@@ -1,4 +1,4 @@
-"""The network for pairs: its seams, its shares, and that nothing of a pair depends on its batch."""
+"""The pair network: its stages, its attention, and independence from the rest of the batch."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def network(kind: str = "aligned", **changes: Any) -> PairNetwork:
 
 
 def pairs(lengths: list[tuple[int, int]], seed: int = 0) -> Batch:
-    """A batch whose rows are the texts of the pairs in order, first and second in turn."""
+    """Return a batch whose rows are the texts of the pairs, first and second alternating."""
     generator = torch.Generator().manual_seed(seed)
     flat = torch.tensor(lengths).flatten()  # (B,)
     mask = torch.arange(int(flat.max())) < flat.unsqueeze(1)  # (B, T)
@@ -88,7 +88,7 @@ def model(request: pytest.FixtureRequest) -> PairNetwork:
     return network(request.param)
 
 
-def test_scores_and_shares_of_a_batch(model: PairNetwork) -> None:
+def test_scores_and_attention_have_the_right_shapes(model: PairNetwork) -> None:
     batch = pairs([(4, 2), (1, 6), (3, 3)])
     assert model(batch).shape == (3, LABELS)
     found = model.pool(model.embed(batch), batch)
@@ -99,8 +99,8 @@ def test_scores_and_shares_of_a_batch(model: PairNetwork) -> None:
     assert model.loss(batch).shape == ()
 
 
-def test_rows_may_stand_in_any_order(model: PairNetwork) -> None:
-    """Whoever batches texts may sort them: ``places`` says which is which; shares stay with their rows."""
+def test_the_order_of_rows_does_not_matter(model: PairNetwork) -> None:
+    """A batch may be sorted: ``places`` gives the rows of each pair, and attention stays with its row."""
     model.eval()
     batch, order = pairs([(4, 2), (1, 6), (3, 3)]), torch.tensor([5, 0, 3, 1, 4, 2])
     moved = {
@@ -113,7 +113,7 @@ def test_rows_may_stand_in_any_order(model: PairNetwork) -> None:
     torch.testing.assert_close(shares, own[order])
 
 
-def test_a_pair_is_the_same_alone_and_in_company(model: PairNetwork) -> None:
+def test_scores_of_a_pair_do_not_depend_on_its_batch(model: PairNetwork) -> None:
     model.eval()
     lengths = [(4, 2), (1, 6), (1, 1), (3, 3)]
     batch = pairs(lengths)
@@ -131,16 +131,16 @@ def test_a_pair_is_the_same_alone_and_in_company(model: PairNetwork) -> None:
 
 
 def test_the_order_of_the_two_texts_matters(model: PairNetwork) -> None:
-    """Entailment has a direction."""
+    """For example, entailment has a direction."""
     model.eval()
     batch = pairs([(4, 2), (1, 6)])
     swapped = {**batch, "places": batch["places"].flip(1)}
     assert not torch.allclose(model(batch), model(swapped), atol=1e-3)
 
 
-def test_it_learns_whether_two_texts_share_a_word(model: PairNetwork) -> None:
-    """What no model of one text alone can tell."""
-    model.eval()  # without dropout, which layers as narrow as these do not survive
+def test_the_network_learns_whether_two_texts_share_a_word(model: PairNetwork) -> None:
+    """A model that reads only one of the texts cannot learn this."""
+    model.eval()  # no dropout: these layers are too narrow for it
     torch.manual_seed(0)
     left, right = torch.randint(1, 6, (2, 256, 1))
     batch = {
@@ -157,7 +157,7 @@ def test_it_learns_whether_two_texts_share_a_word(model: PairNetwork) -> None:
     assert (model(batch).argmax(1) == batch["labels"]).float().mean() > 0.97
 
 
-def test_a_value_in_the_place_of_labels() -> None:
+def test_a_value_head_can_be_trained() -> None:
     head = TextValueHead(scores=TextScores(width=7, num_labels=1, direct={}), low=0.0, high=5.0)
     model = network(heads={LABEL: head})
     batch = {**pairs([(4, 2), (1, 6)]), "labels": torch.tensor([0.5, 5.0])}
@@ -175,7 +175,7 @@ def test_without_a_hidden_layer_the_head_reads_the_matching() -> None:
     assert model(batch).shape == (1, LABELS)
 
 
-def test_squares_are_of_the_matrices_past_the_embedding(model: PairNetwork) -> None:
+def test_squares_sum_all_weight_matrices_except_the_embedding(model: PairNetwork) -> None:
     named = [(name, weight) for name, weight in model.named_parameters() if not name.startswith("embedding.")]
     wanted = sum(weight.square().sum() for name, weight in named if "weight" in name.rpartition(".")[2])
     torch.testing.assert_close(model.squares(), wanted)
@@ -195,6 +195,6 @@ def test_parts_that_do_not_fit_are_refused(changes: dict[str, Any], message: str
         network(**changes)
 
 
-def test_a_head_that_is_not_there_is_named() -> None:
+def test_an_unknown_head_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="no such head: 'other'"):
         network().head("other")

@@ -1,4 +1,4 @@
-"""The small instance of a pair model: without its files, but with its parts, so that a check checks them."""
+"""Synthetic pair models: small, without data files, but with all parts of the recipe."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def parts(specimen: SyntheticModel[Any, Any], kind: type) -> list[torch.nn.Modul
     return [part for part in specimen.model.modules() if isinstance(part, kind)]
 
 
-def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
+def test_the_files_of_a_recipe_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "all.toml"
     path.write_text(RECIPE, "utf-8")
     specimen = made(recipe=path)
@@ -60,7 +60,7 @@ def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", recipe_names("pair"))
-def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
+def test_a_synthetic_model_is_small_and_has_all_parts(name: str) -> None:
     recipe, specimen = loaded(recipe=name), made(recipe=name)
     assert sum(p.numel() for p in specimen.model.parameters()) < 10_000
     assert bool(parts(specimen, CharCNN)) == (recipe.model.chars is not None)
@@ -71,8 +71,8 @@ def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
     assert (specimen.model.hidden is not None) == bool(recipe.model.head.hidden)
 
 
-def test_the_pairs_are_ragged_and_have_what_parts_can_get_wrong() -> None:
-    """A text of one token on either side, pairs of equal length, words that are unknown."""
+def test_the_synthetic_pairs_include_edge_cases() -> None:
+    """Texts of different and equal lengths, a text of one token, and unknown words."""
     batch = made().batch
     lengths = batch["mask"].sum(1)[batch["places"]]  # (N, 2)
     assert (lengths[:, 0] > lengths[:, 1]).any()
@@ -82,7 +82,7 @@ def test_the_pairs_are_ragged_and_have_what_parts_can_get_wrong() -> None:
     assert 1 in batch["words"][batch["mask"]].tolist(), "the unknown word"
 
 
-def test_labels_or_values_as_the_recipe_says() -> None:
+def test_the_recipe_decides_between_labels_and_values() -> None:
     labels = made()
     assert parts(labels, TextSoftmaxHead)
     assert set(labels.batch["labels"].tolist()) == {0, 1, 2}
@@ -95,18 +95,18 @@ def test_labels_or_values_as_the_recipe_says() -> None:
         assert values.model(values.batch).shape == (4, 1)
 
 
-def test_masks_are_shared_by_the_texts_of_a_pair_unless_dropout_is_plain() -> None:
+def test_both_texts_share_dropout_masks_unless_dropout_is_plain() -> None:
     assert parts(made(), PairDropout)
     assert not parts(made("model.dropout.kind=plain"), PairDropout)
 
 
-def test_morphemes_need_no_analyser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_morphemes_do_not_require_kiwi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kiwipiepy", None)
     specimen = made(recipe="similarity-ko")
     assert any("가" <= word[0] <= "힣" for word in specimen.encoding.texts.words.words.strings)
 
 
-def test_the_seed_decides_and_nothing_else() -> None:
+def test_the_synthetic_model_depends_only_on_the_seed() -> None:
     state = torch.get_rng_state()
     one, same, other = made(), made(), made("train.seed=2")
     assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
@@ -115,7 +115,7 @@ def test_the_seed_decides_and_nothing_else() -> None:
     assert not torch.equal(one.batch["words"], other.batch["words"])
 
 
-def test_a_made_up_language_model_stands_for_the_recipes() -> None:
+def test_a_synthetic_language_model_replaces_the_one_of_the_recipe() -> None:
     specimen = made("model.elmo.bilm=not-there", "model.elmo.at=both")
     (elmo,) = parts(specimen, ElmoEmbedding)
     assert len(elmo.mixes) == 2  # type: ignore[arg-type]

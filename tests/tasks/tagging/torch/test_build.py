@@ -1,4 +1,4 @@
-"""Taggers from recipes: the named parts are those that are built, and the heads learn what they should."""
+"""Taggers from recipes: the named parts are built, and the heads have the right objectives."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_the_six_models_score_and_learn(name: str, encoding: Encoding, tensors_o
     assert not untouched
 
 
-def test_widths_are_as_asked(encoding: Encoding) -> None:
+def test_widths_are_those_of_the_recipe(encoding: Encoding) -> None:
     values = {
         "words": {"width": 11},
         "chars": {"kind": "lstm", "hidden": 3},
@@ -84,12 +84,14 @@ def test_without_an_encoder_the_head_reads_the_embedding(encoding: Encoding) -> 
 
 
 @pytest.mark.parametrize(("kind", "head"), [("crf", CRFHead), ("softmax", SoftmaxHead)])
-def test_the_head_is_what_was_named(kind: str, head: type[nn.Module], encoding: Encoding) -> None:
+def test_the_head_is_that_of_the_recipe(kind: str, head: type[nn.Module], encoding: Encoding) -> None:
     assert isinstance(build_tagger(config({"words": {}, "head": {"kind": kind}}), encoding).head(), head)
 
 
 @pytest.mark.parametrize(("kind", "part"), [("plain", nn.Dropout), ("variational", VariationalDropout)])
-def test_dropout_is_of_the_kind_named(kind: str, part: type[nn.Module], encoding: Encoding) -> None:
+def test_the_kind_of_dropout_is_that_of_the_recipe(
+    kind: str, part: type[nn.Module], encoding: Encoding
+) -> None:
     values = {"words": {}, "encoder": {"layers": 2}, "dropout": {"kind": kind, "between": 0.25}}
     model = build_tagger(config(values), encoding)
     assert isinstance(model.input_dropout, part)
@@ -111,8 +113,10 @@ def test_the_same_seed_builds_the_same_model(encoding: Encoding) -> None:
 
 
 @pytest.mark.parametrize("bound", [False, True])
-def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, encoding: Encoding) -> None:
-    """The chance of a sequence that the scheme forbids: none in a bound model, some in a free one."""
+def test_constrained_training_gives_invalid_sequences_probability_zero(
+    bound: bool, encoding: Encoding
+) -> None:
+    """Without constraints, a sequence that the scheme forbids has a probability above zero."""
     head = build_tagger(
         config({"words": {}, "head": {"kind": "crf", "constrain_training": bound}}), encoding
     ).head()
@@ -124,14 +128,14 @@ def test_training_keeps_to_the_scheme_where_the_recipe_says_so(bound: bool, enco
     assert (p == 0.0) is bound
 
 
-def test_a_sigmoid_is_for_one_type_and_outside() -> None:
+def test_a_sigmoid_head_requires_one_type_and_o() -> None:
     assert [find_outside(labels) for labels in (("O", "PER"), ("PER", "O"))] == [0, 1]
     for labels in (("PER",), ("O", "LOC", "PER"), ("LOC", "PER")):
         with pytest.raises(RecipeError, match=r"model\.head\.kind: sigmoid supports only one type and O"):
             find_outside(labels)
 
 
-def test_every_tag_of_a_type_weighs_what_the_recipe_says() -> None:
+def test_the_weight_of_a_type_applies_to_all_its_tags() -> None:
     labels = ("O", "B-PER", "E-PER", "S-LOC")
     assert weights_of({"PER": 3.0, "O": 0.5}, labels, Scheme(kind="BIOES")) == [0.5, 3.0, 3.0, 1.0]
     assert weights_of({"B-PER": 2.0}, labels, PLAIN) == [1.0, 2.0, 1.0, 1.0]
@@ -143,7 +147,7 @@ def test_every_tag_of_a_type_weighs_what_the_recipe_says() -> None:
     ]
 
 
-def test_a_head_learns_from_what_is_known_of_the_tags(encoding: Encoding) -> None:
+def test_the_objective_depends_on_weights_and_partial_labels(encoding: Encoding) -> None:
     options = np.ones((2, len(encoding.labels)), dtype=bool)
     weighted = HeadConfig(weights={"PER": 2.0})
     assert isinstance(build_objective(HeadConfig(), encoding, None), Exact)
@@ -166,10 +170,10 @@ KNOWN = ("anna", "seoul", "zebra")  # zebra is not in the training text
         ("none", set()),
     ],
 )
-def test_exactly_the_vectors_meant_are_trained(
+def test_only_the_selected_vectors_are_trained(
     tuned: str, trained: set[str], fitted: Callable[..., Encoding], tensors_of: Tensors
 ) -> None:
-    """Tuning what should stay fixed would part the words of the training text from all others."""
+    """Tuning frozen vectors would move the words of the training text away from all others."""
     encoding = fitted(KNOWN)
     words = encoding.words
     table = np.arange(1, 13, dtype=np.float32).reshape(3, 4)

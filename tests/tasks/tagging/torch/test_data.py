@@ -1,4 +1,4 @@
-"""From files to arrays: what is held out, cut, unknown or fixed, and that a user is told of it."""
+"""Reading tagged files into training data: splits, labels, long sentences, and the notes about them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def prepared(toy: Path, *changes: str) -> tuple[TagData, list[str]]:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5])
 def test_a_split_is_disjoint_complete_and_repeatable(share: float) -> None:
-    """A sentence in both parts would flatter the score; one in neither would be lost."""
+    """A sentence in both parts would inflate the score; one in neither would be lost."""
     sentences = numbered(500)
     held = HoldOut(sentences, share=share, seed=3, held_out=True)
     rest = HoldOut(sentences, share=share, seed=3, held_out=False)
@@ -62,7 +62,7 @@ def test_without_a_dev_file_some_sentences_are_held_out(toy: Path) -> None:
     assert any(f"{len(made.dev)} sentences of" in note and "held out" in note for note in notes)
 
 
-def test_too_few_to_hold_out_is_said(tmp_path: Path) -> None:
+def test_too_few_sentences_to_hold_out_is_noted(tmp_path: Path) -> None:
     path = write(tmp_path / "t.conll", "Anna\tB-PER\n")
     recipe = write(tmp_path / "r.toml", f'[data]\ntrain = "{path}"\n[model.words]\n')
     notes: list[str] = []
@@ -71,7 +71,7 @@ def test_too_few_to_hold_out_is_said(tmp_path: Path) -> None:
     assert any("too few sentences" in note for note in notes)
 
 
-# --- what was found --------------------------------------------------------------------------------------
+# --- notes and labels ------------------------------------------------------------------------------------
 
 
 def test_each_file_is_described_once(toy: Path) -> None:
@@ -82,7 +82,7 @@ def test_each_file_is_described_once(toy: Path) -> None:
 
 
 def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) -> None:
-    """They count as missed: a user must know that no training will ever find them."""
+    """They always count as errors, so the user must know about them."""
     dev = write(tmp_path / "dev.conll", "Anna\tB-PER\n\nAcme\tB-ORG\nInc\tI-ORG\n")
     test = write(tmp_path / "test.conll", "Acme\tB-GPE\n")
     made, notes = prepared(toy, f"data.dev={dev}", f"data.test={test}")
@@ -94,7 +94,7 @@ def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) ->
     assert not any("ORG" in label for label in made.encoding.labels)
 
 
-def test_tags_are_learned_in_the_models_scheme(toy: Path) -> None:
+def test_tags_are_converted_to_the_scheme_of_the_model(toy: Path) -> None:
     made, _ = prepared(toy)
     assert set(made.encoding.labels) == {"O"} | {f"{p}-{t}" for p in "BIES" for t in ("PER", "LOC")}
     assert {tag for sentence in made.dev for tag in sentence.tags or ()} <= set(made.encoding.labels)
@@ -108,7 +108,7 @@ def test_a_file_without_tags_is_refused_with_its_line(toy: Path, tmp_path: Path)
         prepared(toy, f"data.dev={dev}")
 
 
-def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) -> None:
+def test_invalid_tags_are_refused_or_repaired_by_policy(toy: Path, tmp_path: Path) -> None:
     train = write(tmp_path / "t.conll", "Anna\tB-PER\nis\tO\nKim\tI-PER\n\nBert\tB-PER\nLee\tI-PER\n" * 20)
     changes = [f"data.train={train}", "data.scheme=IOB2"]
     with pytest.raises(InputError, match=r"t\.conll:3"):
@@ -121,7 +121,7 @@ def test_broken_tags_are_refused_or_repaired_by_name(toy: Path, tmp_path: Path) 
 # --- long sentences --------------------------------------------------------------------------------------
 
 
-def test_pieces_put_together_are_the_sentence() -> None:
+def test_pieces_of_a_sentence_contain_all_its_words() -> None:
     words = tuple(f"w{i}" for i in range(10))
     long = Sentence(words=words, tags=("O",) * 10, columns={"pos": words}, path="f", line=3)
     pieces = Pieces([*numbered(2), long], 4, sets=TagSets(["O"]), rules=allowed(["O"], PLAIN))
@@ -155,7 +155,7 @@ LONG = [
 
 @pytest.mark.parametrize("partial", [False, True])
 def test_a_sentence_is_not_cut_inside_an_entity(toy: Path, tmp_path: Path, partial: bool) -> None:
-    """A piece that begins or ends inside one breaks the scheme: its probability is 0, its loss infinite."""
+    """A piece that starts or ends inside an entity violates the scheme, so its loss would be infinite."""
     rows = [f"{word}\t{tag}" for word, tag in LONG * 3]
     train = write(tmp_path / "long.conll", "\n".join(rows) + "\n")
     unsure = write(tmp_path / "unsure.conll", "\n".join(rows).replace("O", "?") + "\n")
@@ -169,10 +169,10 @@ def test_a_sentence_is_not_cut_inside_an_entity(toy: Path, tmp_path: Path, parti
     assert torch.isfinite(model.loss(batch))
 
 
-# --- features, vectors, the cache ------------------------------------------------------------------------
+# --- features, vectors and the cache ---------------------------------------------------------------------
 
 
-def test_only_what_the_model_uses_is_extracted(toy: Path, tmp_path: Path) -> None:
+def test_only_the_features_of_the_model_are_extracted(toy: Path, tmp_path: Path) -> None:
     assert prepared(toy)[0].encoding.groups == ()
     cities = write(tmp_path / "cities.txt", "Seoul\nOslo\n")
     changes = ['model.head.direct=["spelling", "gazetteer"]', f"data.gazetteers.city={cities}"]
@@ -186,7 +186,7 @@ def test_gazetteers_without_a_list_are_refused(toy: Path) -> None:
         prepared(toy, 'model.head.direct=["gazetteer"]')
 
 
-def test_vectors_bring_their_words_and_their_coverage(toy: Path, tmp_path: Path) -> None:
+def test_vectors_add_their_words_and_report_their_coverage(toy: Path, tmp_path: Path) -> None:
     vectors = write(tmp_path / "v.txt", "anna 1 2\nseoul 3 4\nzebra 5 6\n")
     made, notes = prepared(toy, f"data.vectors={vectors}")
     assert made.pretrained is not None
@@ -196,7 +196,7 @@ def test_vectors_bring_their_words_and_their_coverage(toy: Path, tmp_path: Path)
     assert made.encoding.word_id("Zebra") == row
 
 
-def test_a_mapped_corpus_equals_one_in_memory(toy: Path, tmp_path: Path) -> None:
+def test_a_memory_mapped_corpus_equals_one_in_memory(toy: Path, tmp_path: Path) -> None:
     """`data.cache` is for corpora larger than memory; the model must not depend on it."""
     held, _ = prepared(toy)
     mapped, _ = prepared(toy, f"data.cache={tmp_path / 'cache'}")
@@ -206,7 +206,7 @@ def test_a_mapped_corpus_equals_one_in_memory(toy: Path, tmp_path: Path) -> None
         np.testing.assert_array_equal(array, mapped.train.arrays[name])
 
 
-def test_mentions_seen_in_training_are_kept(toy: Path) -> None:
+def test_mentions_seen_in_training_are_recorded(toy: Path) -> None:
     seen = prepared(toy)[0].seen.to_json()
     assert "Seoul" in str(seen)
 
@@ -215,7 +215,7 @@ def test_mentions_seen_in_training_are_kept(toy: Path) -> None:
 
 
 def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tmp_path: Path) -> None:
-    """A run goes on only over what it began with."""
+    """A run is resumed only with the same recipe and data."""
 
     def fingerprint(*changes: str) -> str:
         recipe: TagRecipe = load_recipe(toy / "toy.toml", changes)
@@ -235,7 +235,7 @@ def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tm
 # --- types -----------------------------------------------------------------------------------------------
 
 
-def test_types_not_asked_for_become_o(toy: Path) -> None:
+def test_types_not_selected_become_o(toy: Path) -> None:
     made, _ = prepared(toy, 'data.types=["PER", "PERSON"]', "data.model_scheme=IO")
     assert made.encoding.labels == ("O", "PER")
     whole, _ = prepared(toy, "data.model_scheme=IO")
@@ -243,7 +243,7 @@ def test_types_not_asked_for_become_o(toy: Path) -> None:
     assert {tag for sentence in made.dev for tag in sentence.tags or ()} == {"O", "PER"}
 
 
-def test_types_that_the_file_does_not_have_are_refused_with_those_it_has(toy: Path, tmp_path: Path) -> None:
+def test_unknown_types_are_refused_with_those_of_the_file(toy: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"has none of GPE; it has LOC, PER"):
         prepared(toy, 'data.types=["GPE"]')
     path = write(tmp_path / "pos.conll", "the\tDET\ndog\tNOUN\n")
@@ -255,10 +255,8 @@ def test_types_that_the_file_does_not_have_are_refused_with_those_it_has(toy: Pa
 
 
 @pytest.mark.parametrize("text", ["Bob\tPERSON\nran\tO\n", "A\tPERSON\nB\tPERSON\nran\tO\n\nC\tPERSON\n"])
-def test_bare_labels_that_are_the_types_asked_for_are_entities_however_frequent(
-    text: str, toy: Path, tmp_path: Path
-) -> None:
-    """A file of names has more PERSON than O, and was refused as one that names no types."""
+def test_bare_labels_named_in_data_types_are_entities(text: str, toy: Path, tmp_path: Path) -> None:
+    """A file of names has more PERSON than O, but must not be read as plain labels."""
     path = write(tmp_path / "names.tsv", text)
     asked = (f"data.train={path}", f"data.dev={path}", 'data.types=["PER", "PERSON"]', "data.model_scheme=IO")
     made, notes = prepared(toy, *asked)
@@ -266,8 +264,8 @@ def test_bare_labels_that_are_the_types_asked_for_are_entities_however_frequent(
     assert any("scheme: IO (X O) (bare labels, as data.types names them)" in note for note in notes)
 
 
-def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Path) -> None:
-    """`word TAB tag`, an empty line between documents and none between sentences."""
+def test_bare_labels_in_long_documents_are_read(toy: Path, tmp_path: Path) -> None:
+    """The file has lines of `word TAB tag`, and empty lines only between documents."""
     text = "Anna\tPERSON\nKim\tPERSON\nran\tO\n.\tO\nOslo\tO\n.\tO\n" * 300 + "\nBert\tPERSON\nsat\tO\n"
     path = write(tmp_path / "train", text)
     changes = (f"data.train={path}", f"data.dev={path}", 'data.types=["PER", "PERSON"]')
@@ -276,17 +274,17 @@ def test_bare_labels_and_documents_are_read_as_they_are(toy: Path, tmp_path: Pat
     assert made.train.tokens == 1802
     assert any("scheme: IO (X O) (mostly O, and labels without markers: O, PERSON)" in note for note in notes)
     assert any("1 sentences longer than 1000 tokens were split" in note for note in notes)
-    spans, _ = prepared(toy, *changes)  # for a model of spans, a run of one label is one
+    spans, _ = prepared(toy, *changes)  # in BIOES, a run of one label is one span
     assert spans.encoding.labels == ("O", "S-PERSON", "B-PERSON", "E-PERSON", "I-PERSON")
     assert (spans.dev[0].tags or ())[:3] == ("B-PERSON", "E-PERSON", "O")
 
 
-# --- the sample that curves are drawn from, and what may be prepared once for many runs ------------------
+# --- the training sample and the data key ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("asked", "number"), [(0, 0), (1, 1), (7, 7), (80, 80), (1000, 80)])
 def test_a_sample_is_spread_over_the_whole_corpus(toy: Path, asked: int, number: int) -> None:
-    """The first sentences of a file are often of one kind; their score would not be that of training."""
+    """The first sentences of a file are often of one kind and do not represent the corpus."""
     made, _ = prepared(toy, f"train.score_train={asked}")
     assert len(made.sample) == number
     lines = [sentence.line for sentence in made.sample]
@@ -297,7 +295,7 @@ def test_a_sample_is_spread_over_the_whole_corpus(toy: Path, asked: int, number:
 
 
 class Watched:
-    """Stands before a recipe and notes what is read of it."""
+    """Wraps a recipe and records the keys that are read."""
 
     def __init__(self, section: BaseModel, read: set[str], place: str = "") -> None:
         self._section, self._read, self._place = section, read, place
@@ -310,8 +308,8 @@ class Watched:
         return value
 
 
-def test_data_key_names_everything_that_prepare_reads(toy: Path) -> None:
-    """A key that were read but not named would give one cell of a comparison the data of another."""
+def test_the_data_key_covers_every_key_that_is_read(toy: Path) -> None:
+    """If a key were left out, one run of a comparison would get the data of another."""
     read: set[str] = set()
     recipe = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
     read_tag_data(Watched(recipe, read), lambda text: None)  # type: ignore[arg-type]
@@ -330,7 +328,7 @@ CHANGES = {
     'model.head.forbidden=["B-PER -> B-PER"]': True,
     "model.head.constrain_training=true": True,
     "train.score_train=5": True,
-    "train.seed=7": False,  # unless it decides what is held out, or vectors of words without one
+    "train.seed=7": False,  # unless it decides the held-out data or random word vectors
     "train.lr=0.5": False,
     "model.words.width=3": False,
     "model.words.tuned=all": False,
@@ -340,7 +338,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: Path, change: str) -> None:
+def test_the_data_key_changes_only_with_settings_that_affect_data(toy: Path, change: str) -> None:
     base = load_recipe(toy / "toy.toml", ["model.chars.width=4"])
     changed = load_recipe(toy / "toy.toml", ["model.chars.width=4", change])
     assert (tag_data_key(changed) != tag_data_key(base)) is CHANGES[change]
@@ -349,14 +347,14 @@ def test_a_preparation_is_shared_where_its_part_of_the_recipe_is_the_same(toy: P
 @pytest.mark.parametrize(
     ("change", "read"), [("bilm=other", True), ("at=both", False), ("tuned=true", False), ("l2=0.5", False)]
 )
-def test_a_language_model_is_loaded_once_for_all_uses_of_it(toy: Path, change: str, read: bool) -> None:
+def test_only_the_path_of_a_language_model_changes_the_data_key(toy: Path, change: str, read: bool) -> None:
     base = ["model.elmo.bilm=lm"]
     one, other = (load_recipe(toy / "toy.toml", [*base, *more]) for more in ([], [f"model.elmo.{change}"]))
     assert (tag_data_key(one) != tag_data_key(other)) is read
 
 
-def test_the_head_counts_where_labels_are_partial(toy: Path) -> None:
-    """A CRF needs sentences that keep the rules; a softmax takes them as they are."""
+def test_the_data_key_includes_the_head_if_labels_are_partial(toy: Path) -> None:
+    """A CRF needs sentences that follow the rules; a softmax does not."""
     kinds = ("crf", "softmax")
     settings = [["data.partial=more.conll", f"model.head.kind={kind}"] for kind in kinds]
     one, other = (load_recipe(toy / "toy.toml", each) for each in settings)
@@ -364,13 +362,13 @@ def test_the_head_counts_where_labels_are_partial(toy: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["data.dev=none", "data.vectors=v.txt"])
-def test_a_seed_counts_where_preparing_draws(toy: Path, setting: str) -> None:
+def test_the_data_key_includes_the_seed_if_reading_is_random(toy: Path, setting: str) -> None:
     one, other = (load_recipe(toy / "toy.toml", [setting, f"train.seed={seed}"]) for seed in (1, 2))
     assert tag_data_key(one) != tag_data_key(other)
 
 
-def test_a_column_of_words_is_not_taken_for_tags(toy: Path, tmp_path: Path) -> None:
-    """A chain over tens of thousands of them would be killed for memory without a word."""
+def test_too_many_tags_are_refused_with_a_hint(toy: Path, tmp_path: Path) -> None:
+    """The tag column is probably wrong, and a CRF over so many tags could run out of memory."""
     text = "".join(f"a\tword{i}\n" for i in range(4_500))
     path = write(tmp_path / "wrong.conll", text)
     with pytest.raises(InputError, match=r"more than 4,000 different tags: 4,500.*data\.tag_column"):

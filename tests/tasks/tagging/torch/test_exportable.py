@@ -1,4 +1,4 @@
-"""A trained model becomes a bundle that tags as it did, and a bad export leaves nothing behind."""
+"""Exporting taggers: the bundle gives the same tags, and a failed export writes nothing."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ def exportable(model: TaggingNetwork, encoding: Encoding, **about: Any) -> TagEx
     return TagExportable(model, bundle, SENTENCES)
 
 
-def test_the_bundle_tags_as_the_model_does(tmp_path: Path, encoding: Encoding, model: TaggingNetwork) -> None:
-    """Both scorers behind the one predictor: same tags, same probabilities."""
+def test_the_bundle_tags_like_the_model(tmp_path: Path, encoding: Encoding, model: TaggingNetwork) -> None:
+    """Both scorers give the same tags and the same probabilities."""
     cut = tokenizer(language="en", unit="word")
     own = exportable(model, encoding, scores={"dev": {"f1": 0.25}}, recipe={"task": "tag"})
     found = export_model(own, tmp_path / "bundle")
     assert found.task == "tag"
     assert found.difference.value < 1e-5
     assert found.difference.tokens == sum(len(sentence.words) for sentence in SENTENCES)
-    assert model.training  # proving an export in the middle of training must not change it
+    assert model.training  # checking an export during training must not change the mode
     shipped = load(tmp_path / "bundle")
     trained = Tagger(encoding=encoding, tokenizer=cut, scorer=TorchScorer(model), decoder=shipped.decoder)
     text = "George and New York met. Did they? Xyzzy 1999!"
@@ -120,7 +120,7 @@ def test_the_bundle_tags_as_the_model_does(tmp_path: Path, encoding: Encoding, m
     assert index["model"]["weights"]["encoder"] == sum(p.numel() for p in model.encoder.parameters())
 
 
-def test_an_export_that_is_not_proved_is_not_written(
+def test_an_export_that_fails_its_check_is_not_written(
     tmp_path: Path, encoding: Encoding, model: TaggingNetwork
 ) -> None:
     own = exportable(model, encoding)
@@ -131,7 +131,7 @@ def test_an_export_that_is_not_proved_is_not_written(
 
 
 @pytest.mark.parametrize("padding", [False, True])
-def test_every_real_token_is_compared_and_no_other(
+def test_the_check_compares_tokens_but_not_padding(
     encoding: Encoding, model: TaggingNetwork, padding: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = exportable(model, encoding)
@@ -153,10 +153,10 @@ def test_every_real_token_is_compared_and_no_other(
             prove(own.trained, shipped, [batch])
 
 
-def test_a_bundle_with_elmo_tags_where_there_is_no_torch(
+def test_a_bundle_with_elmo_tags_without_torch(
     tmp_path: Path, encoding: Encoding, model: TaggingNetwork, elmo: Any
 ) -> None:
-    """The core install has no torch; nothing of the language model may need it."""
+    """The core install has no torch, so the language model must run without it."""
     encoding.longest = 9
     vectors = elmo()
     model.embedding = Stack([WordEmbedding(size=len(encoding.words), width=4), vectors])

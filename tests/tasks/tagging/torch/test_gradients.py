@@ -1,4 +1,4 @@
-"""If these break, the weights of a span do not add up to the span."""
+"""If these break, the weights of a span do not add up to its log-odds."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def encoding() -> Encoding:
 
 
 def built(kind: str, encoding: Encoding) -> tuple[TaggingNetwork, ChainWeights]:
-    """A tagger with random weights throughout, and its chain."""
+    """Return a tagger with random weights, and its chain."""
     torch.manual_seed(1)
     model = build_tagger(TaggerConfig.model_validate(MODELS[kind]), encoding)
     for name, parameter in model.named_parameters():
@@ -75,7 +75,7 @@ def built(kind: str, encoding: Encoding) -> tuple[TaggingNetwork, ChainWeights]:
 def span_gradients(
     model: TaggingNetwork, encoding: Encoding, chain: ChainWeights, answer: SpanAnswer, *, steps: int = STEPS
 ) -> Gradients:
-    """As ``explain.torch.gradients`` takes them."""
+    """Return the gradients as ``explain.torch.gradients`` computes them."""
     with evaluating(model):
         path = span_odds_path(model, encoding, chain, answer)
         integral = integrate(path.function, path.inputs, steps=steps)
@@ -92,7 +92,7 @@ def odds(scores: np.ndarray, chain: ChainWeights, answer: SpanAnswer) -> float:
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_they_sum_to_the_span_less_what_it_is_without_any_words(kind: str, encoding: Encoding) -> None:
+def test_weights_sum_to_the_log_odds_minus_the_baseline(kind: str, encoding: Encoding) -> None:
     model, chain = built(kind, encoding)
     answer = SpanAnswer(SENTENCE, 0, (encoding.label_ids["B-PER"], encoding.label_ids["E-PER"]))
     found = span_gradients(model.train(), encoding, chain, answer, steps=200)
@@ -114,8 +114,8 @@ def test_they_sum_to_the_span_less_what_it_is_without_any_words(kind: str, encod
     assert found.words.shape == (5,)
 
 
-def test_a_word_that_no_path_leads_from_weighs_nothing(encoding: Encoding) -> None:
-    """Without a chain or an encoder a token stands alone, and so do its weights."""
+def test_words_that_cannot_affect_a_span_have_zero_weight(encoding: Encoding) -> None:
+    """Without transitions and an encoder, the tokens are independent."""
     model, _ = built("features alone", encoding)
     nothing = np.zeros((len(encoding.labels), len(encoding.labels)))
     chain = ChainWeights(transitions=nothing, start=nothing[0], end=nothing[0])
@@ -124,7 +124,7 @@ def test_a_word_that_no_path_leads_from_weighs_nothing(encoding: Encoding) -> No
     assert abs(found.words[2]) > 0.01
 
 
-def test_names_of_a_trained_tagger_rest_on_their_own_words(toy_run: Path) -> None:
+def test_a_name_has_the_highest_weight_for_its_span(toy_run: Path) -> None:
     trained, tagger = load_trained(toy_run), load(toy_run)
     sentence = Sentence(("we", "met", "Anna", "and", "Dora", "."))
     (tagging,) = tagger.tag_sentences([sentence])
@@ -151,7 +151,7 @@ def chain_of(tags: int, seed: int, *, rules: bool) -> ChainWeights:
 
 @settings(deadline=None, max_examples=50)
 @given(st.integers(2, 4), st.integers(1, 5), st.booleans(), st.integers(0, 99), st.data())
-def test_they_are_those_of_the_spans_probability(
+def test_log_odds_match_the_probability_of_the_span(
     tags: int, length: int, rules: bool, seed: int, data: st.DataObject
 ) -> None:
     chain = chain_of(tags, seed, rules=rules)
@@ -166,8 +166,8 @@ def test_they_are_those_of_the_spans_probability(
         assert odds == pytest.approx(lattice.path_probability(row, start, start + len(span), span), abs=1e-9)
 
 
-def test_certainty_still_has_a_slope() -> None:
-    """Where a span is certain to the last digit, its words must not all seem to do nothing."""
+def test_certain_spans_have_nonzero_gradients() -> None:
+    """Otherwise all words of a certain span would have weight zero."""
     chain = chain_of(3, 0, rules=True)
     scores = torch.tensor([[[60.0, 0.0, 0.0]] * 4], requires_grad=True)
     odds = span_log_odds(scores, chain, 1, [0, 0])

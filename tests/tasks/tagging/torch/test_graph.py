@@ -1,4 +1,4 @@
-"""Every member of the family: the graph gives torch's scores on ragged batches, whoever shares them."""
+"""The ONNX graph of every tagger gives the scores of torch, in any batch."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def both(kind: Any, width: int, **more: Any) -> Bidirectional:
 
 
 def tagger(embedding: Any, encoder: Any, *, crf: bool, direct: tuple[str, ...] = ()) -> TaggingNetwork:
-    """A model whose every weight is random and matters, dropout everywhere."""
+    """Return a model with random weights and with dropout in every place."""
     scores = Scores(width=encoder.width, num_tags=TAGS, direct=dict.fromkeys(direct, FEATURES))
     model = TaggingNetwork(
         embedding=embedding,
@@ -123,7 +123,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[TorchScorer, OnnxScorer]:
 def test_onnx_equals_torch_on_ragged_batches(
     pair: tuple[TorchScorer, OnnxScorer], batches: Any, lengths: list[int], seed: int, most: int
 ) -> None:
-    """What was scored in training must be what ships: one token, no features, any padding."""
+    """The exported model must score as in training, also for one token, no features or any padding."""
     model, exported = pair
     batch = batches(lengths, seed=seed, most=most)
     wanted, got = model.scores(batch), exported.scores(batch)
@@ -144,7 +144,7 @@ def test_a_sigmoid_is_exported_as_the_scores_of_two_tags(outside: int, batches: 
     np.testing.assert_allclose(got[batch["mask"]], wanted[batch["mask"]], atol=2e-5)
 
 
-def test_company_never_changes_a_score(
+def test_scores_of_a_sentence_do_not_depend_on_its_batch(
     pair: tuple[TorchScorer, OnnxScorer], batches: Any, alone: Any
 ) -> None:
     """A sentence must not be tagged differently because another one was in its batch."""
@@ -155,7 +155,7 @@ def test_company_never_changes_a_score(
         np.testing.assert_allclose(exported.scores(alone(batch, row))[0], together[row, :n], atol=1e-5)
 
 
-def test_only_what_the_model_reads_is_asked_for() -> None:
+def test_the_graph_has_only_the_inputs_the_model_reads() -> None:
     assert OnnxScorer(*onnx_graph(FAMILY["BiLSTM-CRF, CNN"]())).inputs == (
         "chars",
         "words",
@@ -171,16 +171,16 @@ def test_only_what_the_model_reads_is_asked_for() -> None:
     )
 
 
-def test_sums_of_many_features_are_the_same_every_time(batches: Any) -> None:
-    """onnxruntime's ScatterND loses additions when threads meet at a position; ours must not."""
+def test_sums_of_many_features_are_deterministic(batches: Any) -> None:
+    """onnxruntime's ScatterND loses additions when threads write to the same position."""
     scorer = OnnxScorer(*onnx_graph(FAMILY["CRF"]()), threads=2)
     batch = batches([200, 3], seed=1, most=400)
     first = scorer.scores(batch)
     assert all(np.array_equal(scorer.scores(batch), first) for _ in range(5))
 
 
-def test_wide_layers_and_long_sentences_agree(batches: Any) -> None:
-    """Kernels differ by width and batch size: the sizes people train with must agree too."""
+def test_onnx_equals_torch_for_wide_layers_and_long_sentences(batches: Any) -> None:
+    """Kernels depend on width and batch size, so realistic sizes are compared too."""
     torch.manual_seed(0)
     model = tagger(Stack([words(), cnn()]), both(LSTM, 11), crf=True)
     model.encoder = Bidirectional(ahead=LSTM(width=11, hidden=128), back=LSTM(width=11, hidden=128))
@@ -216,7 +216,9 @@ class Strange(nn.Linear):
         (lambda m: setattr(m, "embedding", NoEmbedding()), "Bidirectional has no embedding to read"),
     ],
 )
-def test_a_part_without_a_graph_is_named(change: Callable[[TaggingNetwork], None], message: str) -> None:
+def test_a_part_that_cannot_be_exported_is_named(
+    change: Callable[[TaggingNetwork], None], message: str
+) -> None:
     model = FAMILY["BiLSTM"]()
     change(model)
     with pytest.raises(GonieError, match=message):

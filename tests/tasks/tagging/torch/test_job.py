@@ -1,4 +1,4 @@
-"""Training a tagger: what is kept of it, and what it is read beside."""
+"""Training taggers: the files of a run, the bundle and the baselines."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def job(toy: Path) -> TagJob:
     return made
 
 
-def test_the_encoding_and_the_mentions_that_are_kept_come_back(job: TagJob) -> None:
+def test_the_saved_encoding_and_mentions_are_read_back(job: TagJob) -> None:
     files = job.files()
     assert Encoding.from_json(json.loads(files["encoding.json"])).labels == job.data.encoding.labels
     seen = SeenMentions.from_json(json.loads(files["seen.json"]))
     assert seen.to_json() == job.data.seen.to_json()
 
 
-def test_a_bundle_keeps_to_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> None:
-    """Without them the exported tagger would give sequences that the trained one may not."""
+def test_a_bundle_follows_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> None:
+    """Without them, the exported tagger would give sequences that the recipe forbids."""
     recipe = load_recipe(toy / "toy.toml", ['model.head.forbidden=["O -> *-LOC"]'])
     job = prepare(recipe, lambda text: None)
     export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
@@ -44,7 +44,7 @@ def test_a_bundle_keeps_to_the_rules_of_the_recipe(toy: Path, tmp_path: Path) ->
         assert not any(one == "O" and other.endswith("-LOC") for one, other in pairs)
 
 
-def test_the_baselines_are_named_and_learned_from_the_training_sentences(job: TagJob) -> None:
+def test_the_baselines_are_trained_on_the_training_sentences(job: TagJob) -> None:
     rows = list(job.baselines())
     assert [row.name for row in rows] == list(BASELINES)
     by_heart = rows[-1].evaluations["dev"].headline

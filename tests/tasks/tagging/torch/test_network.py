@@ -1,4 +1,4 @@
-"""The tagger as a whole: its seams fit, and a sentence's scores are its own whatever shares its batch."""
+"""The tagging network: its stages fit together, and scores do not depend on the batch."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def model(encoding: Encoding) -> TaggingNetwork:
     return build_tagger(ModelConfig.model_validate(FULL), encoding)
 
 
-def test_the_seams_put_together_are_the_model(
+def test_the_stages_together_give_the_scores_of_the_model(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
-    """Attribution, caching and adversarial training each enter at one of them."""
+    """Attribution, caching and adversarial training each use some of the stages."""
     model.eval()
     batch = tensors_of(encoding)
     scores = model.score(model.encode(model.embed(batch), batch["mask"]), batch)
@@ -42,10 +42,10 @@ def test_the_seams_put_together_are_the_model(
     torch.testing.assert_close(model.loss(batch), model.head().loss(scores, batch))
 
 
-def test_the_company_of_a_sentence_changes_nothing(
+def test_scores_of_a_sentence_do_not_depend_on_its_batch(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
-    """Else a text would be tagged differently depending on which others were tagged with it."""
+    """Otherwise the tags of a text would depend on the other texts."""
     model.eval()
     together = model(tensors_of(encoding))
     for row in range(4):
@@ -61,7 +61,7 @@ def test_the_loss_of_a_batch_is_the_mean_of_its_sentences(
     torch.testing.assert_close(model.loss(tensors_of(encoding)), alone.mean())
 
 
-def test_dropout_is_for_training_alone(
+def test_dropout_is_active_only_in_training(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
     batch = tensors_of(encoding)
@@ -71,7 +71,7 @@ def test_dropout_is_for_training_alone(
     assert torch.equal(model(batch), model(batch))
 
 
-def test_weights_put_into_another_model_make_it_the_same(
+def test_loading_the_weights_reproduces_the_scores(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
     other = build_tagger(ModelConfig.model_validate(FULL), encoding)
@@ -80,15 +80,15 @@ def test_weights_put_into_another_model_make_it_the_same(
     assert torch.equal(model.eval()(batch), other.eval()(batch))
 
 
-def test_a_head_that_is_not_there_is_named(model: TaggingNetwork) -> None:
+def test_an_unknown_head_is_refused_by_name(model: TaggingNetwork) -> None:
     with pytest.raises(InputError, match="no such head: 'chunks'"):
         model.head("chunks")
 
 
-def test_several_heads_share_what_lies_below(
+def test_several_heads_share_the_encoder(
     model: TaggingNetwork, encoding: Encoding, tensors_of: Tensors
 ) -> None:
-    """A second head brings scores of its own over the same states."""
+    """A second head computes its own scores from the same states."""
     twin = build_tagger(ModelConfig.model_validate({**FULL, "head": {"kind": "softmax"}}), encoding)
     both = TaggingNetwork(
         embedding=model.embedding,
@@ -104,7 +104,7 @@ def test_several_heads_share_what_lies_below(
     assert both.loss(batch, "other").isfinite()
 
 
-def test_a_part_that_is_no_module_is_refused(model: TaggingNetwork) -> None:
+def test_a_part_that_is_not_a_module_is_refused(model: TaggingNetwork) -> None:
     """Its weights would be neither trained nor saved."""
     with pytest.raises(InputError, match="expected a torch module"):
         TaggingNetwork(

@@ -1,4 +1,4 @@
-"""Which taggers can be updated per window: the others must be refused in words before training begins."""
+"""Updates per window: taggers that do not support them are refused before training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WINDOW = {
 }
 
 
-def test_a_window_network_can_be(encoding: Encoding) -> None:
+def test_a_window_network_is_supported(encoding: Encoding) -> None:
     per_window(build_tagger(ModelConfig.model_validate(WINDOW), encoding))
 
 
@@ -35,7 +35,7 @@ def test_a_window_network_can_be(encoding: Encoding) -> None:
         ({"chars": {"width": 3, "hidden": 3}}, "embeddings must be WordEmbedding"),
     ],
 )
-def test_another_cannot(change: dict[str, Any], message: str, encoding: Encoding) -> None:
+def test_other_networks_are_refused(change: dict[str, Any], message: str, encoding: Encoding) -> None:
     model = build_tagger(ModelConfig.model_validate({**WINDOW, **change}), encoding)
     with pytest.raises(GonieError, match=message):
         per_window(model)

@@ -1,4 +1,4 @@
-"""The small instance of a tagger: without its files, but with its parts, so that a check checks them."""
+"""Synthetic taggers: small, without data files, but with all parts of the recipe."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def parts(specimen: TagSpecimen, kind: type) -> list[torch.nn.Module]:
     return [part for part in specimen.model.modules() if isinstance(part, kind)]
 
 
-def test_none_of_the_files_that_a_recipe_names_is_read(tmp_path: Path) -> None:
+def test_the_files_of_a_recipe_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "all.toml"
     path.write_text(RECIPE, "utf-8")
     specimen = made(recipe=path)
@@ -83,7 +83,7 @@ TAGGERS = recipe_names("tag")
 
 
 @pytest.mark.parametrize("name", TAGGERS)
-def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
+def test_a_synthetic_model_is_small_and_has_all_parts(name: str) -> None:
     recipe, specimen = loaded(recipe=name), made(recipe=name)
     assert sum(p.numel() for p in specimen.model.parameters()) < 10_000
     assert bool(parts(specimen, CharCNN)) == (recipe.model.chars is not None)
@@ -94,8 +94,8 @@ def test_a_recipe_keeps_its_parts_and_loses_its_size(name: str) -> None:
     assert specimen.model.loss(specimen.batch).isfinite()
 
 
-def test_the_text_is_ragged_and_has_what_parts_can_get_wrong() -> None:
-    """Padding, a sentence of one word, words that come again, words that are unknown."""
+def test_the_synthetic_text_includes_edge_cases() -> None:
+    """Padding, a sentence of one word, repeated words and unknown words."""
     batch = made().batch
     lengths = batch["lengths"].tolist()
     assert len(set(lengths)) > 2
@@ -105,7 +105,7 @@ def test_the_text_is_ragged_and_has_what_parts_can_get_wrong() -> None:
     assert 1 in words, "the unknown word"
 
 
-def test_hangul_where_the_language_is_korean() -> None:
+def test_korean_recipes_have_hangul_words() -> None:
     words = made(recipe="ner-ko").encoding.words.strings
     assert any("가" <= letter <= "힣" for word in words for letter in word)
     assert all(len(word) == 1 for word in words), "syllables, as the recipe says"
@@ -113,7 +113,7 @@ def test_hangul_where_the_language_is_korean() -> None:
 
 
 @pytest.mark.parametrize("tuned", ["missing", "all", "none"])
-def test_made_up_vectors_are_trained_as_the_recipe_says(tuned: str) -> None:
+def test_synthetic_vectors_are_trained_as_the_recipe_says(tuned: str) -> None:
     specimen = made("data.vectors=not-there.txt", f"model.words.tuned={tuned}")
     (words,) = parts(specimen, WordEmbedding)
     assert words.fixed is not None
@@ -123,7 +123,7 @@ def test_made_up_vectors_are_trained_as_the_recipe_says(tuned: str) -> None:
 
 
 @pytest.mark.parametrize("at", ["input", "output", "both"])
-def test_a_made_up_language_model_stands_for_the_recipes(at: str) -> None:
+def test_a_synthetic_language_model_replaces_the_one_of_the_recipe(at: str) -> None:
     specimen = made("model.elmo.bilm=not-there", f"model.elmo.at={at}", "model.elmo.tuned=true")
     (elmo,) = parts(specimen, ElmoEmbedding)
     assert len(elmo.mixes) == 1 + (at == "both")
@@ -133,7 +133,7 @@ def test_a_made_up_language_model_stands_for_the_recipes(at: str) -> None:
     assert specimen.model.loss(specimen.batch).isfinite()
 
 
-def test_the_seed_decides_and_nothing_else() -> None:
+def test_the_synthetic_model_depends_only_on_the_seed() -> None:
     state = torch.get_rng_state()
     one, same, other = made(), made(), made("train.seed=2")
     assert torch.equal(torch.get_rng_state(), state), "the caller's random numbers are left alone"
@@ -142,8 +142,8 @@ def test_the_seed_decides_and_nothing_else() -> None:
     assert not torch.equal(one.batch["tags"], other.batch["tags"])
 
 
-def test_no_weight_starts_at_zero_but_padding() -> None:
-    """A peephole of 0 hides what is multiplied by it, and a wrong gradient there would pass."""
+def test_no_weight_except_padding_starts_at_zero() -> None:
+    """A weight of 0 hides what it multiplies, so a gradient check could miss an error there."""
     for name, value in made("model.encoder.kind=peephole").model.named_parameters():
         zeros = (value == 0).nonzero()
         assert zeros.numel() == 0 or (name.endswith("characters.weight") and not zeros[:, 0].any()), name
@@ -152,7 +152,7 @@ def test_no_weight_starts_at_zero_but_padding() -> None:
 # --- tags ------------------------------------------------------------------------------------------------
 
 
-def test_types_that_have_weights_are_among_the_tags() -> None:
+def test_types_with_weights_are_among_the_tags() -> None:
     specimen = made("model.head.weights.ORG=3", "model.head.weights.O=0.5")
     assert {"B-ORG", "O"} <= set(specimen.encoding.labels)
     (objective,) = parts(specimen, Weighted)
@@ -169,8 +169,8 @@ def test_types_that_have_weights_are_among_the_tags() -> None:
     ],
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_rules_of_ones_own_hold_for_the_made_up_tags(rules: list[str], seed: int) -> None:
-    """Learning among allowed sequences only, one that breaks them would have an infinite loss."""
+def test_synthetic_tags_follow_the_rules_of_the_recipe(rules: list[str], seed: int) -> None:
+    """With constrained training, a sequence that violates the rules would have an infinite loss."""
     specimen = made(
         f"model.head.forbidden={rules}", "model.head.constrain_training=true", f"train.seed={seed}"
     )
@@ -188,6 +188,6 @@ def test_rules_for_plain_tags_make_the_tags_plain() -> None:
     assert made("data.scheme=plain").encoding.scheme.kind == "plain"
 
 
-def test_rules_that_leave_nothing_are_refused() -> None:
+def test_rules_that_allow_no_sequence_are_refused() -> None:
     with pytest.raises(GonieError, match="sequence of 5 tags"):
         made('model.head.forbidden=["* -> *"]')
