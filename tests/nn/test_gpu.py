@@ -154,7 +154,7 @@ def test_the_crf_refuses_the_same_input_on_gpu_and_cpu() -> None:
     good = torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]], device="cuda").bool()
     empty, stray = good.clone(), good.clone()
     empty[1], stray[0, 2] = False, False
-    for mask, text in ((empty, "row 1 with no token"), (stray, "row 0 with a token after padding")):
+    for mask, text in ((empty, "no token in row 1"), (stray, "a token after padding in row 0")):
         for ask in (
             lambda mask=mask: crf.log_likelihood(emissions, tags, mask),
             lambda mask=mask: crf.log_partition(emissions, mask),

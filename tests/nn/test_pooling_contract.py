@@ -187,7 +187,7 @@ def test_a_saved_and_loaded_part_gives_the_same_vectors(
     part = scramble(build())
     part(x, mask)  # training may change more than weights, such as running averages
     if not part.state_dict():
-        return
+        pytest.skip("no weights")
     copy = through_a_file(part, build()).eval()
     for one, two in zip(copy(x, mask), part.eval()(x, mask), strict=True):
         assert torch.equal(one, two)

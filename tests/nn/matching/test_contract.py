@@ -198,7 +198,7 @@ def test_a_saved_and_loaded_part_gives_the_same_vectors(
 ) -> None:
     part = scramble(build())
     if not part.state_dict():
-        return
+        pytest.skip("no weights")
     copy = through_a_file(part, build())
     for one, two in zip(copy(*pairs), part(*pairs), strict=True):
         assert torch.equal(one, two)
