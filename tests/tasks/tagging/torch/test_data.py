@@ -208,7 +208,7 @@ def test_a_memory_mapped_corpus_equals_one_in_memory(toy: Path, tmp_path: Path) 
 
 def test_mentions_seen_in_training_are_recorded(toy: Path) -> None:
     seen = prepared(toy)[0].seen.to_json()
-    assert "Seoul" in str(seen)
+    assert seen["mentions"]["Seoul"] == ["LOC"]
 
 
 # --- the fingerprint -------------------------------------------------------------------------------------
