@@ -375,9 +375,10 @@ def test_each_implementation_detects_invalid_masks_and_tags(run: ChainEngine) ->
     assert fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [2, -1, 99]])  # tags at padding are ignored
     assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 3], [2, 0, 0]])
     assert not fits([[1, 1, 1], [1, 0, 0]], [[0, 1, 2], [-1, 0, 0]])
-    many = [[1] * 150 for _ in range(20)]
+    rows = 2 if run is TRITON and not HAS_GPU else 20  # Triton's interpreter is slow
+    many = [[1] * 150 for _ in range(rows)]
     assert fits(many)
-    many[19][130] = 0
+    many[-1][130] = 0
     assert not fits(many)
 
 
