@@ -39,9 +39,9 @@ class Step:
 class Epoch:
     """A finished epoch: the mean loss, the dev score, and whether it is the best so far.
 
-    The loss is a mean per example, or per word of a language model. ``train_score`` is the score on training
-    examples, if requested. ``dev_seconds`` is the time of all scoring. ``shown`` is the score as text, and
-    ``details`` are further entries of the record.
+    ``epoch`` counts from 1. The loss is a mean per example, or per word of a language model. ``metric`` names
+    the score, and ``shown`` is the score as text. ``train_score`` is the score on training examples, if
+    requested. ``dev_seconds`` is the time of all scoring. ``details`` are further entries of the record.
     """
 
     epoch: int
@@ -108,6 +108,7 @@ def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Ep
     with state.average.applied():
         dev = setup.evaluate()
         train_score = setup.evaluate_train() if setup.evaluate_train else None
+    # A tie may replace the best weights, but it is no progress: early stopping counts it as stale.
     first, better = progress.epoch == 0, dev.value > progress.best
     improved = first or better or (setup.prefer_later and dev.value == progress.best)
     done = Epoch(
@@ -126,7 +127,7 @@ def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Ep
     )
     progress.stale = 0 if first or better else progress.stale + 1
     if improved:
-        progress.best, progress.best_epoch = dev.value, progress.epoch
+        progress.best, progress.best_epoch = dev.value, progress.epoch  # counted from 0
     progress.epoch += 1
     progress.batch = progress.tokens = 0
     progress.seconds = 0.0
@@ -141,17 +142,18 @@ def check_loss(state: State, config: LearningConfig) -> None:
     """Raise an error if the loss is not finite, before the state overwrites a good checkpoint."""
     if torch.isfinite(state.loss):
         return
-    clips = config.optimizer != "per-window" and not config.normalize and (config.clip > 1 or not config.clip)
-    clipped = " or with stronger gradient clipping (--set train.clip=1)" if clips else ""
+    unclipped = config.clip > 1 or not config.clip
+    can_clip = config.optimizer != "per-window" and not config.normalize and unclipped
+    advice = " or with stronger gradient clipping (--set train.clip=1)" if can_clip else ""
     raise GonieError(
         f"the loss became {float(state.loss)} in epoch {state.progress.epoch + 1}. "
-        f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}){clipped}."
+        f"Start a new run with a lower learning rate (--set train.lr={config.lr / 4:g}){advice}."
     )
 
 
 def seed_step(seed: int, step: int, device: torch.device) -> None:
     """Seed the random numbers of a step. Faster than ``torch.manual_seed``, which seeds all backends."""
-    number = seed * 2_000_003 + step
+    number = seed * 2_000_003 + step  # a prime, so that runs with different seeds share no numbers
     torch.default_generator.manual_seed(number)
     if device.type == "cuda":
         torch.cuda.manual_seed(number)

@@ -195,7 +195,7 @@ def test_chunks_give_the_same_result_as_one_chain(
     sentence = Sentence(words=tuple(words.tolist()))
     (whole,) = tagger.tag_sentences([sentence])
     monkeypatch.setattr(predictor, "CHUNK", 1500)
-    monkeypatch.setattr(predictor, "WINDOWS", 3)
+    monkeypatch.setattr(predictor, "WINDOWS_AT_ONCE", 3)
     (found,) = tagger.tag_sentences([sentence])
     assert found.tags == whole.tags
     assert found.windows == whole.windows == -(-(9000 - OVERLAP) // (WINDOW - OVERLAP))
@@ -220,10 +220,10 @@ def test_memory_is_bounded_for_sentences_of_any_length(
     words = np.random.default_rng(3).choice(["George", "New", "York", "a"], size=40_000)
     tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])
     assert max(sizes) == predictor.CHUNK * len(encoding.labels)
-    monkeypatch.setattr(predictor, "CELLS", 3000 * len(encoding.labels))  # as if there were more tags
+    monkeypatch.setattr(predictor, "CHUNK_CELLS", 3000 * len(encoding.labels))  # as if there were more tags
     sizes.clear()
     tagger.tag_sentences([Sentence(words=tuple(words.tolist()))])
-    assert max(sizes) == predictor.CELLS
+    assert max(sizes) == predictor.CHUNK_CELLS
 
 
 def test_a_text_of_many_sentences_is_encoded_in_blocks(

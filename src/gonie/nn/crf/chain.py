@@ -22,7 +22,7 @@ class Chain(NamedTuple):
 
 
 class Constraints(NamedTuple):
-    """True where a move, a first tag or a last tag is possible. All bool."""
+    """Which transitions, first tags and last tags are allowed. All bool."""
 
     transitions: Tensor
     """(K, K), indexed [from, to]."""
@@ -31,15 +31,15 @@ class Constraints(NamedTuple):
     end: Tensor
     """(K,)"""
 
-    def on(self, chain: Chain) -> Chain:
-        """Return the chain with -inf for everything impossible."""
+    def applied_to(self, chain: Chain) -> Chain:
+        """Return the chain with -inf for everything that is not allowed."""
         return Chain(
             *(part.masked_fill(~allowed, -torch.inf) for part, allowed in zip(chain, self, strict=True))
         )
 
-    def alone(self, like: Tensor) -> Chain:
-        """Return the chain of the constraints alone: 0 where possible and -inf where not."""
-        return self.on(Chain(*(torch.zeros_like(allowed, dtype=like.dtype) for allowed in self)))
+    def as_chain(self, dtype: torch.dtype) -> Chain:
+        """Return a chain that scores 0 what is allowed and -inf what is not."""
+        return self.applied_to(Chain(*(torch.zeros_like(allowed, dtype=dtype) for allowed in self)))
 
 
 def checked(constraints: Constraints, num_tags: int) -> Constraints:

@@ -11,12 +11,12 @@ Each method of ``CRF`` computes one property of this distribution.
   paths. ``engine`` chooses it by device, dtype and K: loops compiled by Numba on a CPU, Triton kernels on a
   GPU, torch operations elsewhere. ``CRF.why`` reports the choice. With ``edges``, and for methods that
   engines do not implement, torch operations run everywhere.
-* **Constraints.** There are three views of the parameters. ``chain()`` has them unchanged. ``possible()``
-  has -inf for what is not allowed, and every prediction and probability uses it. ``learned()`` normalises
-  likelihoods. It is ``possible()`` with ``constrain_training``, otherwise ``chain()``.
-* **Checks.** Public methods check their inputs (``checks``), which on a GPU waits for the device. Each
-  likelihood is therefore computed in an ``unchecked_`` method. Training calls it directly. The checked method
-  checks and calls it too.
+* **Constraints.** There are three views of the parameters. ``chain()`` returns them unchanged. ``possible()``
+  sets what is not allowed to -inf; predictions and probabilities use it. ``learned()`` is what training
+  normalises likelihoods with: ``possible()`` with ``constrain_training``, otherwise ``chain()``.
+* **Checks.** Public methods check their inputs (``checks``), which synchronises with a GPU. Each likelihood
+  therefore has an ``unchecked_`` method, which training calls directly. The public method checks its inputs
+  and calls it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class CRF(nn.Module):
 
     Shapes throughout: ``emissions`` (B, T, K); ``mask`` (B, T) bool, right-padded, with at least one token in
     each row; ``tags`` (B, T) int64; ``edges`` (B, T-1, K, K), optional, are added to ``transitions`` at each
-    move, so that a move may depend on the input. Values at padding are ignored.
+    step, so that transitions may depend on the input. Values at padding are ignored.
     """
 
     def __init__(
@@ -81,15 +81,15 @@ class CRF(nn.Module):
         return Chain(self.transitions, self.start, self.end)
 
     def allowed(self) -> Constraints:
-        """Return which moves, first tags and last tags are valid."""
+        """Return which transitions, first tags and last tags are allowed."""
         return Constraints(*(self.get_buffer(f"allowed_{name}") for name in Constraints._fields))
 
     def possible(self) -> Chain:
         """Return the parameters with -inf for what is not allowed."""
-        return self.allowed().on(self.chain()) if self._constrained else self.chain()
+        return self.allowed().applied_to(self.chain()) if self._constrained else self.chain()
 
     def learned(self) -> Chain:
-        """Return the parameters that normalise likelihoods."""
+        """Return the parameters that training uses: ``possible()`` or ``chain()``."""
         return self.possible() if self.constrain_training else self.chain()
 
     # Likelihoods, checked: for callers of the library.
@@ -98,7 +98,7 @@ class CRF(nn.Module):
         self, emissions: Tensor, tags: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> Tensor:
         """Return log p(tags | emissions) of each row: score(tags) - log Z. Shape: (B,)."""
-        self._check_before(emissions, mask, edges, tags)
+        self._check_now_or_later(emissions, mask, edges, tags)
         value = self.unchecked_log_likelihood(emissions, tags, mask, edges=edges)
         check_marks(value, mask, tags, self.num_tags)
         return value
@@ -110,7 +110,7 @@ class CRF(nn.Module):
 
             log Σ{y in F} exp score(y) - log Σ{y in D} exp score(y)
 
-        F: the allowed paths that take one of its options at every token.
+        F: the allowed paths whose tag at every token is one of that token's options.
         D: all paths, or with ``constrain_training`` the allowed ones, as for ``log_likelihood``.
 
         The options of a token are one tag if its label is known, some if it is ambiguous, all if it is
@@ -138,7 +138,7 @@ class CRF(nn.Module):
         move_weights: Tensor | None = None,
         edges: Tensor | None = None,
     ) -> Tensor:
-        """Return Σt w[t] log p(yt | yt-1, emissions), with w[t] the weight of the tag times that of the move.
+        """Return Σt w[t] log p(yt | yt-1, emissions), with w[t] = tag weight · transition weight.
 
         ``weighted`` explains why this is a proper objective. With all weights 1 it is ``log_likelihood``.
         Shape: ``tag_weights`` (K,), ``move_weights`` (K, K), 1 by default -> (B,).
@@ -194,9 +194,9 @@ class CRF(nn.Module):
     def log_partition(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
         """Return log Z = log Σy exp score(y) of each row, over the paths that training normalises by.
 
-        Its gradient by the emissions is the marginals. Shape: (B,).
+        Its gradient with respect to the emissions is the marginals. Shape: (B,).
         """
-        self._check_before(emissions, mask, edges)
+        self._check_now_or_later(emissions, mask, edges)
         value = self._log_partition(emissions, mask, self.learned(), edges)
         check_marks(value, mask, None, self.num_tags)
         return value
@@ -204,8 +204,8 @@ class CRF(nn.Module):
     def viterbi(
         self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return the best tags (B, T), -1 past a row's end, and their scores (B,)."""
-        self._check_before(emissions, mask, edges)
+        """Return the best tags (B, T), -1 at padding, and their scores (B,)."""
+        self._check_now_or_later(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
             return viterbi(emissions, mask, chain, edges)
@@ -218,7 +218,7 @@ class CRF(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Return the n best tag sequences (B, n, T) and their scores (B, n), best first.
 
-        Tags are -1 past a row's end. A row with fewer than n paths has tags -1 and scores -inf for the rest.
+        Tags are -1 at padding. A row with fewer than n paths has tags -1 and scores -inf for the rest.
         """
         self._check(emissions, mask, edges)
         check_count(n)
@@ -230,13 +230,13 @@ class CRF(nn.Module):
         """Return the allowed path with the largest expected number of correct tags, and that number.
 
         argmaxy Σt p(yt | emissions): minimum Bayes risk for the number of wrong tags. Viterbi minimises the
-        number of wrong sentences. Shape: tags (B, T), -1 past a row's end; (B,).
+        number of wrong sentences. Shape: tags (B, T), -1 at padding; (B,).
         """
         p = self.marginals(emissions, mask, edges=edges)
-        return viterbi(p, mask, self.allowed().alone(p))
+        return viterbi(p, mask, self.allowed().as_chain(p.dtype))
 
     def marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """Return p(yt = j), 0 past a row's end, without gradient. Shape: (B, T, K)."""
+        """Return p(yt = j), 0 at padding, without gradient. Shape: (B, T, K)."""
         self._check(emissions, mask, edges)
         chain = self.possible()
         if edges is not None:
@@ -244,7 +244,7 @@ class CRF(nn.Module):
         return engine(emissions, chain.transitions.dtype).marginals(emissions, mask, chain)
 
     def pair_marginals(self, emissions: Tensor, mask: Tensor, *, edges: Tensor | None = None) -> Tensor:
-        """Return p(yt = i, yt+1 = j), 0 past a row's last move, without gradient. Shape: (B, T-1, K, K)."""
+        """Return p(yt = i, yt+1 = j), 0 at padding, without gradient. Shape: (B, T-1, K, K)."""
         self._check(emissions, mask, edges)
         return pair_marginals(emissions, mask, self.possible(), edges)
 
@@ -308,10 +308,14 @@ class CRF(nn.Module):
         check_shapes(emissions, mask, self.num_tags, edges=edges, tags=tags)
         check_contents(mask, tags, self.num_tags, engine(emissions, self.transitions.dtype).fits)
 
-    def _check_before(
+    def _check_now_or_later(
         self, emissions: Tensor, mask: Tensor, edges: Tensor | None, tags: Tensor | None = None
     ) -> None:
-        """Run ``_check``, except for faults that the engine marks in its values for ``check_marks``."""
+        """Check the batch, unless the engine can report invalid rows in its result.
+
+        Such an engine returns +inf for an invalid row, which ``check_marks`` finds afterwards. This saves a
+        synchronisation with the GPU.
+        """
         check_shapes(emissions, mask, self.num_tags, edges=edges, tags=tags)
         run = engine(emissions, self.transitions.dtype)
         if edges is not None or mask.shape[1] == 0 or not run.marks:

@@ -41,19 +41,19 @@ def place(sentence: Sentence, tagging: Tagging) -> Placed:
     return Placed(tokens, spans, tagging.windows, tagging.candidates)
 
 
-def document(text: str, parts: Sequence[Placed], *, listed: bool) -> Document:
-    """Return the document of ``text`` from its sentences, with n-best taggings if ``listed``."""
-    nbest = tuple(part.candidates for part in parts) if listed else None
+def document(text: str, parts: Sequence[Placed], *, nbest: bool) -> Document:
+    """Return the document of ``text`` from its sentences, with their n-best taggings if requested."""
+    candidates = tuple(part.candidates for part in parts) if nbest else None
     if len(parts) == 1:  # the case of tokenised input
         ((tokens, spans, *_),) = parts
-        return Document(text, tokens, ((0, len(tokens)),), spans, tuple(_notes(parts)), nbest)
+        return Document(text, tokens, ((0, len(tokens)),), spans, tuple(_notes(parts)), candidates)
     return Document(
         text=text,
         tokens=Tokens.joined([part.tokens for part in parts]) if parts else (),
         sentences=tuple(pairwise(accumulate((len(part.tokens) for part in parts), initial=0))),
         spans=tuple(span for part in parts for span in part.spans),
         notes=tuple(_notes(parts)),
-        nbest=nbest,
+        nbest=candidates,
     )
 
 

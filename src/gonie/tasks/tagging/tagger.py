@@ -31,9 +31,9 @@ from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Document, Sentence
 
 MAX_TOKENS = 1000  # longer sentences are scored in windows
-WINDOWS = 64  # windows that are encoded and scored at once
-CHUNK, SHARED = 16_384, 256  # maximum tokens decoded as one chain, and the overlap of two chunks
-CELLS = 1 << 21  # maximum tokens times tags of a chunk, which shortens chunks for more than 128 tags
+WINDOWS_AT_ONCE = 64  # windows that are encoded and scored together
+CHUNK, CHUNK_OVERLAP = 16_384, 256  # maximum tokens decoded as one chain, and the overlap of two chunks
+CHUNK_CELLS = 1 << 21  # maximum tokens times tags of a chunk, which shortens chunks for more than 128 tags
 
 
 class BatchSize(NamedTuple):
@@ -50,7 +50,7 @@ SplitText = tuple[str, list[Sentence]]
 
 
 Rows = NDArray[np.int64]
-"""The sentences of a batch: (B,)."""
+"""Indices of sentences, or of rows of a corpus: (B,)."""
 Result = TypeVar("Result")
 
 
@@ -114,7 +114,7 @@ class Tagger:
         self.decoder = decoder
         self.recipe = recipe or {}
         self.decoding = decoding or Decoding()
-        self._label = Labeller(
+        self._labeller = Labeller(
             decoder=decoder, labels=encoding.labels, scheme=encoding.scheme, decoding=self.decoding
         )
         self._candidates = candidates
@@ -155,8 +155,8 @@ class Tagger:
     def pipe(self, texts: Iterable[str], *, first: int = FIRST) -> Iterator[Document]:
         """Tag a stream of texts in order, reading ahead only as far as batching needs.
 
-        ``first`` is the approximate number of tokens read before the first document. With
-        ``gonie.runtime.groups.MOST``, the first one comes later and all of them sooner.
+        ``first`` is the approximate number of tokens read before the first document. Larger
+        values raise throughput and delay the first document; ``gonie.runtime.groups.MOST`` is the largest.
         """
         return self._documents(((text, self.tokenizer(checked_text(text))) for text in texts), first=first)
 
@@ -165,33 +165,33 @@ class Tagger:
         return self._documents(map(_as_split_text, sentences), first=first)
 
     def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
-        """Tag sentences given as lists of words. The text of a document is its words joined by blanks."""
-        fix = "Call the tagger on it."
+        """Tag sentences given as lists of words. The text of a document is its words joined by spaces."""
+        fix = "For raw text, call the tagger itself: tagger(text)"
         checked = (Sentence(words=checked_words(words, fix=fix)) for words in sentences)
         return list(self._documents(map(_as_split_text, checked), first=MOST))
 
     def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
         """Tag sentences with their columns, as read from a file. Tags are in the model's scheme."""
-        return self._map_taggings(sentences, lambda sentence, tagging: tagging)
+        return self._map_taggings(sentences, _tagging_alone)
 
     def encode(self, sentences: Sequence[Sentence]) -> EncodedSentences:
         """Encode sentences once. ``tag_encoded`` then gives the same results as ``tag_sentences``."""
         pieces: list[Sentence] = []
         rows: list[range] = []
         for sentence in sentences:
-            own = list(_pieces(sentence))
-            rows.append(range(len(pieces), len(pieces) + len(own)))
-            pieces += own
+            first = len(pieces)
+            pieces += _pieces(sentence)
+            rows.append(range(first, len(pieces)))
         return EncodedSentences(sentences, self.encoding.encode(pieces), rows)
 
     def tag_encoded(self, encoded: EncodedSentences) -> list[Tagging]:
         """Tag the result of ``encode``, optionally with additional arrays in its corpus."""
         sentences, corpus, rows = encoded
         found = [Tagging() for _ in sentences]
-        whole = [i for i, own in enumerate(rows) if len(own) == 1]
-        chosen = np.array([rows[i].start for i in whole], dtype=np.int64)
-        own = [sentences[i] for i in whole]
-        for at, tagging in self._map_rows(own, corpus, chosen, lambda sentence, tagging: tagging):
+        whole = [i for i, windows in enumerate(rows) if len(windows) == 1]
+        members = [sentences[i] for i in whole]
+        member_rows = np.array([rows[i].start for i in whole], dtype=np.int64)
+        for at, tagging in self._map_rows(members, corpus, member_rows, _tagging_alone):
             found[whole[at]] = tagging
         for i, sentence in enumerate(sentences):
             if len(rows[i]) > 1:
@@ -215,7 +215,7 @@ class Tagger:
         for group in grouped(texts, _size, first=first):
             placed = iter(self._map_taggings([s for _, sentences in group for s in sentences], place))
             for text, sentences in group:
-                yield document(text, [next(placed) for _ in sentences], listed=self._candidates is not None)
+                yield document(text, [next(placed) for _ in sentences], nbest=self._candidates is not None)
 
     def _map_taggings(
         self, sentences: Sequence[Sentence], make: Callable[[Sentence, Tagging], Result]
@@ -223,11 +223,11 @@ class Tagger:
         """Return ``make(sentence, tagging)`` of each sentence, called on the thread that tagged it."""
         found: dict[int, Result] = {}
         short = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= MAX_TOKENS]
-        for some in grouped(short, lambda i: len(sentences[i]), first=MOST):
-            own = [sentences[i] for i in some]
-            corpus = self.encoding.encode(own)
-            for at, made in self._map_rows(own, corpus, np.arange(len(own)), make):
-                found[some[at]] = made
+        for group in grouped(short, lambda i: len(sentences[i]), first=MOST):
+            members = [sentences[i] for i in group]
+            corpus = self.encoding.encode(members)
+            for at, result in self._map_rows(members, corpus, np.arange(len(members)), make):
+                found[group[at]] = result
         for i, sentence in enumerate(sentences):
             if i not in found:
                 tagging = (
@@ -249,32 +249,34 @@ class Tagger:
         """
         batches = self._batches(corpus.lengths[rows])
 
-        def made(some: Rows) -> list[Result]:
-            own = [sentences[at] for at in some.tolist()]
-            return list(map(make, own, self._tag_batch(own, self._scored(corpus, rows[some]))))
+        def tag(batch: Rows) -> list[Result]:
+            members = [sentences[at] for at in batch.tolist()]
+            return list(map(make, members, self._tag_batch(members, self._scored(corpus, rows[batch]))))
 
-        for some, found in zip(batches, self._map_batches(made, batches), strict=True):
-            yield from zip(some.tolist(), found, strict=True)
+        for batch, results in zip(batches, self._map_batches(tag, batches), strict=True):
+            yield from zip(batch.tolist(), results, strict=True)
 
     def _tag_long(self, sentence: Sentence, score: ScoreWindows) -> Tagging:
         """Score in windows, and decode as one chain or in chunks."""
         windows = _windows(sentence)
 
         def tag(start: int, end: int) -> Tagging:
-            (tagging,) = self._label(self._joined_scores(score, windows, start, end), np.array([end - start]))
+            (tagging,) = self._labeller(
+                self._joined_scores(score, windows, start, end), np.array([end - start])
+            )
             return tagging
 
-        width = max(min(CHUNK, CELLS // len(self.labels)), 4 * SHARED)
+        width = max(min(CHUNK, CHUNK_CELLS // len(self.labels)), 4 * CHUNK_OVERLAP)
         if self._candidates is not None and len(sentence) <= width:
             scored = Scored(self._joined_scores(score, windows, 0, len(sentence)), np.array([len(sentence)]))
             (tagging,) = self._tag_batch([sentence], scored)
         else:
-            tagging = tag_in_chunks(tag, len(sentence), width=width, shared=SHARED)
+            tagging = tag_in_chunks(tag, len(sentence), width=width, shared=CHUNK_OVERLAP)
         return tagging._replace(windows=len(windows))
 
     def _tag_batch(self, sentences: Sequence[Sentence], scored: Scored) -> list[Tagging]:
         """Return the taggings of a batch, with n-best candidates if requested."""
-        taggings = self._label(*scored)
+        taggings = self._labeller(*scored)
         if self._candidates is None:
             return taggings
         found = self._candidates(sentences, *scored)
@@ -286,10 +288,10 @@ class Tagger:
         """Return the scores of tokens [start, end), joined in the middle of each overlap: (1, T, K)."""
         joined = np.empty((1, end - start, len(self.labels)), dtype=np.float32)  # (1, T, K)
         wanted = clip_windows(windows, start, end)
-        for at in range(0, len(wanted), WINDOWS):
-            some = wanted[at : at + WINDOWS]
-            for number, scores in score(some):
-                w = some[number]
+        for at in range(0, len(wanted), WINDOWS_AT_ONCE):
+            together = wanted[at : at + WINDOWS_AT_ONCE]
+            for number, scores in score(together):
+                w = together[number]
                 joined[0, w.first - start : w.last - start] = scores[w.first - w.start : w.last - w.start]
         return joined
 
@@ -317,9 +319,9 @@ class Tagger:
         Shape: rows (N,)
         """
         batches = self._batches(corpus.lengths[rows])
-        scored = self._map_batches(lambda some: self._scored(corpus, rows[some]), batches)
-        for some, (emissions, lengths) in zip(batches, scored, strict=True):
-            for at, scores, length in zip(some.tolist(), emissions, lengths, strict=True):
+        scored = self._map_batches(lambda batch: self._scored(corpus, rows[batch]), batches)
+        for batch, (emissions, lengths) in zip(batches, scored, strict=True):
+            for at, scores, length in zip(batch.tolist(), emissions, lengths, strict=True):
                 yield at, scores[:length]
 
     def _batches(self, lengths: NDArray[np.int64]) -> list[Rows]:
@@ -346,6 +348,10 @@ class Tagger:
 
     def _map_batches(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
         return thread_map(work, batches, threads=self.scorer.at_once)
+
+
+def _tagging_alone(sentence: Sentence, tagging: Tagging) -> Tagging:
+    return tagging
 
 
 def _as_split_text(sentence: Sentence) -> SplitText:
