@@ -153,7 +153,7 @@ def check_loss(state: State, config: LearningConfig) -> None:
 
 def seed_step(seed: int, step: int, device: torch.device) -> None:
     """Seed the random numbers of a step. Faster than ``torch.manual_seed``, which seeds all backends."""
-    number = seed * 2_000_003 + step  # a prime, so that runs with different seeds share no numbers
+    number = seed * 2_000_003 + step  # other seeds share no number for two million steps
     torch.default_generator.manual_seed(number)
     if device.type == "cuda":
         torch.cuda.manual_seed(number)
