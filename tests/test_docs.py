@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import subprocess
@@ -37,6 +38,15 @@ def test_the_generated_pages_are_up_to_date() -> None:
         [sys.executable, TOOL, "--check"], capture_output=True, text=True, check=False, timeout=120
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def test_the_members_listed_in_the_python_reference_exist() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+    listed = re.findall(r"^::: (\S+)\.(\w+)\n    options:\n      members: \[(.+)\]$", page, re.MULTILINE)
+    assert len(listed) == 3
+    for module, name, members in listed:
+        documented = getattr(importlib.import_module(module), name)
+        assert not [member for member in members.split(", ") if not hasattr(documented, member)]
 
 
 def test_every_recipe_key_is_in_the_reference() -> None:

@@ -18,22 +18,37 @@ PUBLIC = {
     "InputError",
     "MissingExtraError",
     "OutputError",
+    "PairAnswer",
+    "PairClassifier",
     "RecipeError",
     "ResumeError",
     "Sentence",
     "Span",
+    "Tagger",
+    "TextClassifier",
     "Token",
     "__version__",
     "load",
 }
+LAZY = {"PairAnswer", "PairClassifier", "Tagger", "TextClassifier"}
+"""Names that are imported when they are first used."""
 
 
 def test_gonie_has_exactly_the_listed_public_names() -> None:
     assert len(gonie.__all__) == len(set(gonie.__all__))
     assert set(gonie.__all__) == PUBLIC
     homes = {name: getattr(value, "__module__", "") for name, value in vars(gonie).items()}
-    assert {name for name, home in homes.items() if home.startswith("gonie")} == PUBLIC - {"__version__"}
+    defined = {name for name, home in homes.items() if home.startswith("gonie")} - {"__getattr__"}
+    assert defined == PUBLIC - LAZY - {"__version__"}
     assert all(hasattr(gonie, name) for name in PUBLIC)
+
+
+def test_model_classes_are_found_by_their_short_names() -> None:
+    from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
+
+    assert (gonie.PairClassifier, gonie.PairAnswer) == (PairClassifier, PairAnswer)
+    assert {getattr(gonie, name).__name__ for name in LAZY} == LAZY
+    assert not hasattr(gonie, "TextTagger")
 
 
 def test_all_of_each_package_matches_its_imports() -> None:
@@ -51,7 +66,7 @@ def test_all_of_each_package_matches_its_imports() -> None:
 def exported(tree: ast.Module, package: str) -> tuple[set[str], set[str]]:
     """Return the names that a package imports from its modules or defines, and those in ``__all__``."""
     offered, listed = set(), set()
-    for node in tree.body:
+    for node in tree.body + [node for block in tree.body if isinstance(block, ast.If) for node in block.body]:
         if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{package}."):
             offered |= {alias.asname or alias.name for alias in node.names}
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):

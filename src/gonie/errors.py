@@ -38,11 +38,12 @@ class InputError(GonieError, ValueError):
 
 
 class RecipeError(GonieError):
-    """An invalid recipe. ``problems`` lists everything that is wrong with it."""
+    """An invalid recipe. ``problems`` lists everything that is wrong with it, ``source`` is its name."""
 
-    def __init__(self, problems: list[str], *, source: str = "recipe") -> None:
-        head = f"{source}: {len(problems)} problem{'s' if len(problems) != 1 else ''}"
-        super().__init__("\n".join([head, *(f"  - {problem}" for problem in problems)]))
+    def __init__(self, problems: list[str], *, source: str = "") -> None:
+        place = f"{source}: " if source else ""
+        listed = [f"{len(problems)} problems", *(f"  - {problem}" for problem in problems)]
+        super().__init__(place + (problems[0] if len(problems) == 1 else "\n".join(listed)))
         self.problems = problems
 
 

@@ -34,6 +34,35 @@ def read(path: Path, kind: str, *columns: str) -> list[TextRow | BadRow]:
     return [row for piece in pieces for row in found(piece)]
 
 
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+@pytest.mark.parametrize("size", [1, 30, 1 << 20])
+def test_every_piece_of_a_table_is_read_by_its_header(tmp_path: Path, name: str, size: int) -> None:
+    path, texts = tmp_path / name, [f"text {i}" for i in range(20)]
+    content = "".join(f"{row}\n" for row in ["id\ttext", *(f"{text[5:]}\t{text}" for text in texts)]).encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    pieces = list(cut_file(0, path, kind="tsv", columns=["text"], size=size))
+    assert sum(piece.rows for piece in pieces) == 20
+    assert sum(piece.size for piece in pieces) == len(content) - len("id\ttext\n")
+    for order in (pieces, pieces[::-1]):
+        found = reader(path, "tsv")
+        rows = sorted(row for piece in order for row in found(piece) if isinstance(row, TextRow))
+        assert [(row.number, row.texts) for row in rows] == [(i, (t,)) for i, t in enumerate(texts, 2)]
+
+
+def test_a_table_row_with_another_number_of_columns_is_bad(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tid\ngood\t1\nbad\n\nfilm\t2\n", "utf-8")
+    good, bad, last = read(path, "tsv")
+    assert isinstance(bad, BadRow)
+    assert (bad.row, bad.reason.split(",")[0]) == (3, "expected 2 columns separated by tabs")
+    assert [row.texts for row in (good, last) if isinstance(row, TextRow)] == [("good",), ("film",)]
+    path.write_text("text", "utf-8")
+    assert read(path, "tsv") == []
+    path.write_text("", "utf-8")
+    with pytest.raises(InputError, match=r"a\.tsv:1: no column text"):
+        read(path, "tsv")
+
+
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.parquet"])
 def test_pieces_give_the_same_rows_in_any_order(tmp_path: Path, name: str) -> None:
     path, texts = tmp_path / name, [f"text number {i}" for i in range(40)]

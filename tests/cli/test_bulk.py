@@ -96,7 +96,7 @@ def test_parts_contain_the_nbest_taggings(gonie: Command, toy_run: Path, tmp_pat
     ("arguments", "words"),
     [
         (["--output", "pretty"], "--output pretty cannot be combined with --out"),
-        (["--input", "csv"], "--input csv is not supported with --out. Use auto, text, jsonl, parquet"),
+        (["--input", "csv"], "--input csv is not supported with --out. Use auto, text, jsonl, tsv, parquet"),
         (["--input", "parquet"], "damaged Parquet file"),
         (["--engine", "ray", "--address", "localhost:1"], "no Ray cluster at localhost:1"),
     ],
@@ -212,3 +212,24 @@ def test_bulk_tagging_needs_neither_torch_nor_pyarrow(toy_run: Path, tmp_path: P
         assert not (tmp_path / "out").exists()
     assert call().returncode == 0
     assert lines((tmp_path / "out" / "part-000000.jsonl").read_text("utf-8"))[0]["spans"]
+
+
+def test_a_csv_table_is_refused_with_a_fix(gonie: Command, opinions: Path, tmp_path: Path) -> None:
+    """Its quoted cells may span lines, so it cannot be cut into shards."""
+    (tmp_path / "a.csv").write_text("body\ngood film\n")
+    command = ["classify", opinions, "--file", tmp_path / "a.csv", "--out", tmp_path / "out"]
+    assert gonie(*command).refused("a.csv: --out cannot read CSV", "Convert the file to JSONL or TSV")
+    assert not (tmp_path / "out").exists()
+    assert gonie(*command, "--input", "text", "--workers", 1).code == 0
+
+
+def test_a_table_without_the_text_column_is_refused_before_any_work(
+    gonie: Command, opinions: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.tsv").write_text("id\treview\n1\tgood film\n")
+    command = ["classify", opinions, "--file", tmp_path / "a.tsv", "--out", tmp_path / "out", "--workers", 1]
+    assert gonie(*command).refused("a.tsv:1: no column body in the header: id, review", "--column")
+    ended = gonie(*command, "--column", "review")
+    assert ended.code == 0, ended.err
+    (row,) = lines((tmp_path / "out" / "part-000000.jsonl").read_text("utf-8"))
+    assert (row["text"], row["row"]) == ("good film", 2)

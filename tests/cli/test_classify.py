@@ -175,4 +175,6 @@ def test_progress_on_a_terminal_does_not_change_the_results(reviews: Path, tmp_p
 
 def test_an_unquoted_text_of_two_words_is_refused(gonie: Gonie, reviews: Path) -> None:
     """Without quotes, the shell passes each word as an argument of its own."""
-    assert gonie("classify", reviews, "good", "film").refused("expected 1 text, got 2", "Quote each text")
+    assert gonie("classify", reviews, "good", "film").refused(
+        "expected one TEXT, got 2. Quote a text that has spaces", "one per line on standard input"
+    )

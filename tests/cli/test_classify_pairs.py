@@ -123,8 +123,9 @@ def test_parquet_is_read_by_two_columns(gonie: Gonie, labels: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["good"], ["expected 2 tab-separated texts (premise, hypothesis), got 1"]),
-        (["good", "bad", "film"], ["expected 2 texts, got 3", "Quote each text"]),
+        (["good"], ["the model needs 2 texts, got 1. Run: gonie classify", "TEXT TEXT"]),
+        (["good", "bad", "film"], ["the model needs 2 texts, got 3"]),
+        (["good", "bad", "--column", "a"], ["--column cannot be combined with TEXT"]),
         (["good\tbad\tfilm"], ["got 3"]),
         (["good", "bad", "--file", "x"], ["TEXT and --file cannot be combined"]),
         (["good", "bad", "--input", "tsv"], ["--input tsv"]),
@@ -144,6 +145,11 @@ def test_invalid_arguments_are_refused_with_a_message(
 def test_a_line_without_two_texts_is_refused_with_its_number(gonie: Gonie, labels: Path) -> None:
     outcome = gonie("classify", labels, stdin=b"good\tbad\ngood\n")
     assert outcome.refused("standard input:2: expected 2 tab-separated texts")
+    assert "table" not in outcome.err
+    table = b"premise\thypothesis\tlabel\ngood\tbad\tx\n"
+    refused = gonie("classify", labels, stdin=table)
+    assert refused.refused("got 3. If it is a table with a header, pass --input tsv")
+    assert gonie("classify", labels, "--input", "tsv", stdin=table).out == "other 0.982  good | bad\n"
 
 
 def test_gonie_tag_refuses_a_pair_model_and_names_classify(gonie: Gonie, labels: Path) -> None:
@@ -157,7 +163,7 @@ def test_truncated_texts_are_reported_once(gonie: Gonie, tmp_path: Path, pair_bu
     )
     assert outcome.out.count("same 0.982") == 3
     assert outcome.err.count("cut to 2 tokens") == 1
-    assert outcome.err.endswith("2 texts\n")
+    assert outcome.err.endswith("2 pairs\n")
 
 
 # --- bulk output -----------------------------------------------------------------------------------------
@@ -202,6 +208,49 @@ def test_other_columns_can_be_named(gonie: Gonie, values: Path, tmp_path: Path) 
     (found,) = read_parts(tmp_path / "out")
     assert found["value"] == pytest.approx(4.91, abs=0.01)
     assert "1 invalid row skipped" in ended.err
+    assert f"the first invalid row is {tmp_path / 'a.jsonl'}:2: no key 'q2'" in ended.err
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.tsv", "a.csv"])
+def test_other_columns_can_be_named_without_out(
+    gonie: Gonie, values: Path, tmp_path: Path, name: str
+) -> None:
+    contents = {
+        "a.jsonl": '{"q1": "good", "q2": "bad"}\n',
+        "a.tsv": "q1\tq2\ngood\tbad\n",
+        "a.csv": "q1,q2\ngood,bad\n",
+    }
+    (tmp_path / name).write_text(contents[name], "utf-8")
+    command = ["classify", values, "--file", tmp_path / name]
+    outcome = gonie(*command, "--column", "q1", "--column", "q2")
+    assert outcome.out.endswith("good | bad\n"), outcome.err
+    assert gonie(*command, "--column", "q1").refused("got 1", "--column FIRST --column SECOND")
+    if name != "a.jsonl":
+        assert gonie(*command).refused(f"{name}:1: no columns", "--column FIRST --column SECOND")
+
+
+def test_a_table_is_read_by_its_header_in_a_bulk_run(gonie: Gonie, labels: Path, tmp_path: Path) -> None:
+    rows = [f"{number}\tbad\tgood film {'x ' * number}\t-" for number in range(9)]
+    table = tmp_path / "a.tsv"
+    table.write_text("\n".join(["id\thypothesis\tpremise\tlabel", *rows]) + "\n", "utf-8")
+    command = ["classify", labels, "--file", table]
+    ended = gonie(*command, "--out", tmp_path / "out", "--workers", 1, "--shard-size", 60)
+    assert ended.code == 0, ended.err
+    assert "9 rows in" in ended.err
+    found = read_parts(tmp_path / "out")
+    assert len(list((tmp_path / "out").glob("part-*.jsonl"))) > 2
+    streamed = [json.loads(line) for line in gonie(*command, "--output", "jsonl").out.splitlines()]
+    assert [{**record, **answer} for record, answer in zip(found, streamed, strict=True)] == found
+    assert [record["row"] for record in found] == list(range(2, 11)), "the row is the line"
+
+
+def test_a_bulk_run_without_a_valid_row_fails_with_the_first_reason(
+    gonie: Gonie, labels: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("a\tb\tc\n" * 3, "utf-8")
+    command = ["classify", labels, "--file", tmp_path / "a.txt", "--out", tmp_path / "out", "--workers", 1]
+    for _ in range(2):  # the second call finds the parts of the first
+        assert gonie(*command).refused("every row is invalid", "a.txt:1: expected 2 tab-separated texts")
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])

@@ -52,7 +52,7 @@ def test_check_lists_the_first_twenty_problems_and_fails(tmp_path: Path) -> None
     with pytest.raises(GonieError, match="1 of 1 files") as caught:
         run("check", path)
     output = caught.value.args[-1]
-    assert "25 invalid tags; first 20" in output
+    assert "25 invalid tags; the first 20:" in output
     assert output.count("I-PER must follow") == 20
     assert f"{path}:122: I-PER" in output.replace("\n", "")
 
@@ -154,9 +154,9 @@ def test_text_stats_count_labels_and_repeated_texts(tmp_path: Path) -> None:
         "3 texts",
         "skipped 1 rows with an empty text",
         "text length in words: shortest 2",
-        "1 repeated texts with different labels",
+        "1 repeated text with different labels",
         "66.7%",
-        "1 texts that are also in the first file",
+        "1 text also in the first file",
         "labels not in the first file: [i]mixed",
     ):
         assert words in output
@@ -176,8 +176,8 @@ def test_text_stats_count_texts_with_no_or_several_labels(tmp_path: Path) -> Non
     assert "2 texts without a label" in run("stats", "--texts", "--label-column", "", plain)
     many = wrote(tmp_path / "b.jsonl", '{"text": "x", "label": "a|b"}\n{"text": "y", "labels": []}\n')
     output = run("stats", "--texts", "--label-separator", "|", many)
-    assert "1 texts with more than one label" in output
-    assert "1 texts without a label" in output
+    assert "1 text with more than one label" in output
+    assert "1 text without a label" in output
     assert output.count("50.0%") == 2
 
 

@@ -79,7 +79,7 @@ def test_an_interrupted_demo_can_be_run_again(
     from gonie.training import run
 
     start = run.start_run
-    monkeypatch.setattr(run, "start_run", lambda *arguments: start(*arguments) and None)
+    monkeypatch.setattr(run, "start_run", lambda *parts, **names: start(*parts, **names) and None)
     assert gonie("demo", "--out", out).code == 130
     assert (out / "recipe.toml").is_file()
     (out / "notes.txt").write_text("mine")

@@ -118,14 +118,32 @@ def test_the_wrong_kind_of_gold_answers_is_refused(gonie: Gonie, models: Path, t
 def test_missing_text_columns_are_named(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     other = table(tmp_path / "other.tsv", ["good\tbad\tsame"], header="premise\thypothesis\tgold")
     refused = gonie("evaluate", models / "labels", other)
-    assert refused.refused("no columns p and h for the two texts; the columns are 'premise', 'hypothesis'")
+    assert refused.refused(
+        "other.tsv:1: no columns p and h for the two texts; the columns are 'premise', 'hypothesis'",
+        "--text-column A --text-column B",
+    )
     assert "--set" not in refused.err
+    named = ["--text-column", "premise", "--text-column", "hypothesis"]
+    outcome = gonie("evaluate", models / "labels", other, *named)
+    assert outcome.code == 0, outcome.err
+    assert "texts: premise and hypothesis (as asked)" in outcome.out
+    assert "labels: gold (as in training)" in outcome.out
+    assert gonie("evaluate", models / "labels", other, *named[:2]).refused("got 1: premise")
 
 
 def test_options_of_other_models_are_refused(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     gold = table(tmp_path / "gold.tsv", LABELS)
     assert gonie("evaluate", models / "labels", gold, "--bias", "1").refused("--bias does not apply to pair")
-    assert gonie("evaluate", models / "labels", gold, "--text-column", "p").refused("--text-column")
+
+
+def test_unwritable_output_files_are_refused_before_scoring(
+    gonie: Gonie, models: Path, tmp_path: Path
+) -> None:
+    for option in ("--html", "--json", "--errors"):
+        refused = gonie("evaluate", models / "labels", "no such file", option, tmp_path / "no" / "x.tsv")
+        assert refused.refused(f"folder {tmp_path / 'no'} does not exist. Run: mkdir -p")
+        assert "earlier content" not in refused.err
+    assert gonie("evaluate", models / "labels", "x", "--json", tmp_path).refused("it is a folder")
 
 
 def test_truncated_texts_are_reported(gonie: Gonie, tmp_path: Path, pair_bundle: Any) -> None:

@@ -94,7 +94,9 @@ def test_columns_and_format_can_be_chosen(gonie: Gonie, model: Path, tmp_path: P
     path = tmp_path / "gold.data"
     path.write_text('{"t": "good", "l": "positive"}\n{"t": "bad", "l": "negative"}\n', "utf-8")
     assert gonie("evaluate", model, path).refused("document")
-    outcome = gonie("evaluate", model, path, "--text-column", "t", "--label-column", "l", "--format", "jsonl")
+    command = ["evaluate", model, path, "--text-column", "t", "--label-column", "l", "--format", "jsonl"]
+    assert gonie(*command, "--text-column", "u").refused("a classifier reads one text: t, u")
+    outcome = gonie(*command)
     assert "Accuracy 100.00" in outcome.out, outcome.err
 
 

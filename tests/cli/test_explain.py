@@ -34,7 +34,7 @@ def test_a_classified_text_is_explained_after_the_attention_caveat(gonie: Gonie,
     assert outcome.code == 0, outcome.err
     assert outcome.out.startswith("Attention is not by itself an explanation")
     shown = ("positive · 0.", "attention, share of the text", "erasure, for positive", "good(+1.333)")
-    measured = ("over 5 texts", "measured on texts of samples.jsonl", "Most faithful on this model: erasure")
+    measured = ("over 5 texts", "measured on 5 held-out texts of the dev data", "only 5 texts, too few")
     for due in (*shown, *measured, "Integrated gradients skipped"):
         assert due in outcome.out, due
 
@@ -114,7 +114,7 @@ def test_standard_input_is_explained_in_an_escaped_html_page(
     assert outcome.code == 0, outcome.err
     html = page.read_text("utf-8")
     assert "<script" not in html
-    assert "Most faithful on this model" in html
+    assert "too few for a verdict" in html
     assert f"page: {page}" in outcome.out
 
 
@@ -124,11 +124,12 @@ def test_without_held_out_texts_the_measured_texts_are_named(
     bundle = reviews / "bundle"
     outcome = gonie("explain", bundle, "good film")
     assert "measured on the texts below" in outcome.out
-    assert "only 1 text, which may mislead" in outcome.out
+    assert "only 1 text, too few for a verdict" in outcome.out
     other = tmp_path / "other.tsv"
     other.write_text("review\ngood\nbad\nthe bad film\n", "utf-8")
     outcome = gonie("explain", bundle, "good film", "--on", other)
     assert "over 3 texts" in outcome.out
+    assert "measured on 3 texts of other.tsv" in outcome.out
     assert not (bundle / "faithfulness.json").exists()  # a bundle is never changed
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -31,12 +32,13 @@ def test_a_trained_run_supports_every_method(kind: str, gonie: Gonie, run: Any, 
     folder = run(kind)
     outcome = gonie("explain", folder, PAIR, "--html", tmp_path / "why.html")
     assert outcome.code == 0, outcome.err
-    shown = ("attention, share", "integrated gradients, for", "unexplained", "erasure, for", "samples.jsonl")
+    shown = ("attention, share", "integrated gradients, for", "unexplained", "erasure, for")
     for due in (*shown, "plot", "dull"):
         assert due in outcome.out, due
     assert ("value " in outcome.out) == (kind == "values")
     page = (tmp_path / "why.html").read_text("utf-8")
-    assert "Most faithful on this model" in page
+    assert "pairs" in page
+    assert re.search(r"measured on \d+ held-out pairs of the dev data", page)
     assert (folder / "faithfulness.json").is_file()
 
 
@@ -49,7 +51,7 @@ def test_two_text_arguments_equal_one_tab_separated_argument(
     )
     assert (one.code, one.out) == (0, other.out), one.err
     assert gonie("explain", tmp_path / "m", "good", "film", "good").refused(
-        "expected 2 TEXT arguments, got 3"
+        "the model needs 2 texts, got 3. Run: gonie explain"
     )
 
 
@@ -77,7 +79,7 @@ def test_label_selects_the_explained_label(gonie: Gonie, pair_bundle: Any, tmp_p
     assert "good(-" in outcome.out
     assert gonie("explain", tmp_path / "m", "good\tgood", "--label", "x").refused("unknown label: 'x'")
     write_bundle(tmp_path / "v", pair_bundle(values=True))
-    assert gonie("explain", tmp_path / "v", "a\tb", "--label", "same").refused("the model gives values")
+    assert gonie("explain", tmp_path / "v", "a\tb", "--label", "same").refused("the model predicts a value")
 
 
 def test_standard_input_is_explained_in_an_escaped_html_page(
@@ -93,7 +95,8 @@ def test_standard_input_is_explained_in_an_escaped_html_page(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("good",), ("expected 2 tab-separated texts", "got 1")),
+        (("good",), ("the model needs 2 texts, got 1", "TEXT TEXT")),
+        (("good\tbad", "--html", "no/x.html"), ("no/x.html", "does not exist. Run: mkdir -p")),
         (("good\tbad", "--method", "gradients"), ("run folder", "need the checkpoint of a run folder")),
         (("good\tbad", "--nbest", "3"), ("--nbest works only with taggers", "is a pair classifier")),
         (("good\tbad", "--on", "none.tsv"), ("none.tsv",)),
@@ -105,6 +108,18 @@ def test_invalid_arguments_are_refused_with_a_message(
 ) -> None:
     write_bundle(tmp_path / "m", pair_bundle())
     assert gonie("explain", tmp_path / "m", *arguments).refused(*words)
+
+
+def test_invalid_input_is_refused_before_anything_is_measured(gonie: Gonie, run: Any, tmp_path: Path) -> None:
+    folder = run("labels")
+    (tmp_path / "a.txt").write_text("good\tbad\ngood\n", "utf-8")
+    for outcome in (
+        gonie("explain", folder, "--file", tmp_path / "a.txt"),
+        gonie("explain", folder, stdin=b"good\n"),
+    ):
+        assert outcome.refused("expected 2 tab-separated texts")
+        assert outcome.out == ""
+    assert not (folder / "faithfulness.json").exists()
 
 
 def test_texts_without_words_are_accepted(gonie: Gonie, pair_bundle: Any, tmp_path: Path) -> None:

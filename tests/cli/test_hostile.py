@@ -26,7 +26,7 @@ Command = Callable[..., Any]
 """Calls the command line and returns the ``Outcome`` of conftest.py."""
 
 BAD: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "empty file"),
+    "empty": (b"", "the file is empty"),
     "blank lines": (b"\n\n  \n\t\n", "no sentences in the file"),
     "comments": (b"# nothing\n# here\n\n", "no sentences in the file"),
     "NUL": (b"a\tO\nb\0\tO\n", ":2: NUL byte in a text file"),
@@ -146,10 +146,8 @@ def test_invalid_tags_are_refused_or_repaired_by_the_chosen_policy(using: Comman
     """A refusal names the first invalid tag; a repair prints the number of changes."""
     file = write(tmp_path / "invalid.conll", INVALID)
     scheme = ["--set", "data.scheme=IOB2"]
-    assert using("train", file, *scheme).refused(f"{file}:1: I-PER", "choose the repair policy")
-    assert using("convert", file).refused(
-        "tags; the first is", "Correct the file, or choose the repair policy"
-    )
+    assert using("train", file, *scheme).refused(f"{file}:1: I-PER", "--set data.repair=begin")
+    assert using("convert", file).refused("invalid", "tags in the file", "--repair begin")
     for policy in ("begin", "outside"):
         trained = using("train", file, *scheme, "--set", f"data.repair={policy}")
         assert trained.code == 0
@@ -474,7 +472,7 @@ VECTORS = {
     "a word for a number": ("Anna 1 2 3\nSeoul 1 x 3\n", ":2: number 2 after the word"),
     "nan": ("Anna 1 2 3\nSeoul 1 nan 3\n", ":2: number 2 after the word"),
     "words alone": ("Anna\nSeoul\n", ":1: not a file of word vectors"),
-    "empty": ("", "empty file"),
+    "empty": ("", "the file is empty"),
     "binary": ("\x00\x01\x02" * 50, "not a file of word vectors"),
 }
 

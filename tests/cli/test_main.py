@@ -52,6 +52,11 @@ def test_help_of_train_lists_its_options(gonie: Gonie) -> None:
         assert words in shown
 
 
+@pytest.mark.parametrize("command", [["train"], ["data", "check"], []])
+def test_help_shows_flags_without_a_value(gonie: Gonie, command: list[str]) -> None:
+    assert "<bool>" not in gonie(*command, "--help").out
+
+
 def test_no_command_shows_help(gonie: Gonie) -> None:
     outcome = gonie()
     assert outcome.code == 2

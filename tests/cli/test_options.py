@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from gonie.cli.options import BulkOptions, check_nbest, check_nbest_range, with_seed_and_device
-from gonie.errors import InputError
+from gonie.cli.options import (
+    BulkOptions,
+    check_nbest,
+    check_nbest_range,
+    check_output_files,
+    with_seed_and_device,
+)
+from gonie.errors import InputError, OutputError
 from gonie.tasks.tagging.candidates import MOST
 
 FILES = [Path("a.txt")]
@@ -36,6 +42,20 @@ def test_contradicting_bulk_options_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         BulkOptions(**options).folder(texts, files)
+
+
+def test_a_column_needs_no_folder_but_files() -> None:
+    assert BulkOptions(column=["a"]).folder([], FILES) is None
+    with pytest.raises(InputError, match="--column cannot be combined with TEXT"):
+        BulkOptions(column=["a"]).folder(["text"], [])
+
+
+def test_output_files_are_checked_before_any_work(tmp_path: Path) -> None:
+    check_output_files(None, tmp_path / "new.html", Path("/dev/null"))
+    assert list(tmp_path.iterdir()) == []
+    for file, told in ((tmp_path, "is a folder"), (tmp_path / "no" / "x", "does not exist")):
+        with pytest.raises(OutputError, match=told):
+            check_output_files(None, file)
 
 
 @pytest.mark.parametrize("number", [-1, 0, MOST + 1, 10**12])

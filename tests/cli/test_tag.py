@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -249,6 +251,15 @@ def test_invalid_arguments_are_refused_with_a_message(ner: str, arguments: list[
     with pytest.raises(InputError) as refused:
         run(ner, *arguments)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("command", ["tag", "embed"])
+def test_a_text_in_several_arguments_is_refused_with_its_quoted_form(
+    gonie: Callable[..., Any], command: str, tmp_path: Path
+) -> None:
+    out = ["--out", tmp_path / "x.npz"]
+    refused = gonie(command, "runs/x", "Anna", "isn't", "here", *out)
+    assert refused.refused("Quote the text: 'Anna isn'\"'\"'t here'")
 
 
 def test_a_missing_model_folder_is_refused(tmp_path: Path) -> None:

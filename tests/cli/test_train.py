@@ -99,7 +99,7 @@ def test_seed_and_device_options_set_recipe_keys(
 ) -> None:
     seen: list[Any] = []
 
-    def start(recipe: Any, folder: Path, display: Any) -> RunResult:
+    def start(recipe: Any, folder: Path, display: Any, *, name: str) -> RunResult:
         seen.append((recipe, folder))
         return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, baselines={}), 1, 0.0)
 
@@ -114,7 +114,7 @@ def test_seed_and_device_options_set_recipe_keys(
 
 def test_an_interrupted_run_exits_with_130(gonie: Gonie, toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripts detect an unfinished run by the exit status."""
-    monkeypatch.setattr(module, "start_run", lambda *arguments: None)
+    monkeypatch.setattr(module, "start_run", lambda *arguments, **names: None)
     assert gonie("train", toy / "toy.toml").code == 130
 
 

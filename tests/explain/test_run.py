@@ -42,6 +42,7 @@ class Numbers:
     """A model of numbers that records the items on which faithfulness is measured."""
 
     noun = "text"
+    quantity = "the probability"
     warning = "Beware."
     methods: tuple[Method, ...] = ("erasure",)
 
@@ -162,3 +163,25 @@ def test_a_model_without_layers_has_no_layer_weights(toy_run: Path) -> None:
 def test_damaged_layer_weights_are_refused(write_layers: Callable[[Any], Path], damaged: Any) -> None:
     with pytest.raises(BundleError, match=r"bundle\.json: "):
         layer_shares(write_layers(damaged))
+
+
+def test_progress_counts_the_items_of_files(tmp_path: Path, held_out: HeldOutFile) -> None:
+    """With many items and redirected output, nothing else shows how long it takes."""
+    told: list[Any] = []
+
+    @contextmanager
+    def progress(step: str, total: int | None = None) -> Iterator[Any]:
+        class Recorder:
+            def update(self, done: int) -> None:
+                told.append((step, done, total))
+
+        yield Recorder()
+
+    own = ExplainSession(
+        model=Numbers(), methods=["erasure"], title="why", progress=progress, examples="pairs"
+    )
+    own.run([1, 2], held_out, folder=tmp_path, notes=[], html=None)
+    assert told[-2:] == [("explaining pairs", 1, 2), ("explaining pairs", 2, 2)]
+    assert ("explaining held-out pairs", 2, 2) in told
+    own.run([1, 2], None, folder=tmp_path, notes=[], html=None)
+    assert ("explaining pairs", 2, 2) in told[-4:]

@@ -172,7 +172,7 @@ def test_words_with_invalid_utf8_are_counted(tmp_path: Path) -> None:
     path.write_bytes(b"caf\xe9 1 2\nok 3 4\n")
     vectors = read_vectors(path)
     assert vectors.words == ["caf\ufffd", "ok"]
-    assert vectors.notes == ("1 words are not UTF-8: their invalid bytes were replaced",)
+    assert vectors.notes == ("replaced invalid UTF-8 in 1 word",)
 
 
 @pytest.mark.parametrize(
@@ -188,8 +188,8 @@ def test_words_with_invalid_utf8_are_counted(tmp_path: Path) -> None:
         (b"2 3\na 1 2 3\nb 1 2\n", r"vectors:3: expected a word and 3 numbers, got 3 fields"),
         (b"2 3\na 1 2\nb 1 2 3\n", r"vectors:2: expected a word and 3 numbers, got 3 fields"),
         (b"2 3\n", r"vectors: the file has no vectors"),
-        (b"", r"vectors: empty file"),
-        (b" \n\n", r"vectors: empty file"),
+        (b"", r"vectors: the file is empty"),
+        (b" \n\n", r"vectors: the file is empty"),
         (b"once upon a time\nthere was\n", r"vectors:1: not a file of word vectors"),
         (b"word\n", r"vectors:1: not a file of word vectors"),
         (b"PK\x03\x04rest", r"it is a zip archive. Unpack it"),

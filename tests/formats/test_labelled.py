@@ -83,7 +83,7 @@ def test_line_endings_byte_order_mark_and_compression_do_not_matter(tmp_path: Pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "empty file"),
+        (b"", "the file is empty"),
         (b"text\tlabel\na\0b\tx\n", ":2: NUL byte in a text file"),
         (b"text\tlabel\n\xff\tx\n", ":2: invalid UTF-8: 0xff"),
     ],

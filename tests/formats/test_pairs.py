@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.formats.pairs import LabelledPair, PairOptions, PairSource
+from gonie.formats.pairs import ColumnWords, LabelledPair, PairOptions, PairSource
 
 
 def source(path: Path, text: str | bytes, **options: Any) -> PairSource:
@@ -104,8 +104,28 @@ def test_a_header_without_the_columns_is_refused(
     row = "\t".join("x" for _ in header.split("\t"))
     with pytest.raises(InputError) as refused:
         list(source(tmp_path / "f.tsv", f"{header}\n{row}\n", **options))
-    for word in (*words, "f.tsv"):
+    for word in (*words, "f.tsv:1: "):
         assert word in str(refused.value)
+
+
+def test_messages_name_the_options_of_the_command_in_use(tmp_path: Path) -> None:
+    advice = ColumnWords("--texts A B", "--gold NAME")
+    for header, known, own in (
+        ("a\tb\tlabel", "data.text_columns", "or name them: --texts A B"),
+        ("text\ttext_pair\tg", "data.label_column", "or name it: --gold NAME"),
+    ):
+        with pytest.raises(InputError, match=known):
+            list(source(tmp_path / "f.tsv", f"{header}\nx\ty\tz\n"))
+        with pytest.raises(InputError, match=own) as refused:
+            list(source(tmp_path / "f.tsv", f"{header}\nx\ty\tz\n", advice=advice))
+        assert "--set" not in str(refused.value)
+
+
+def test_the_reason_for_each_column_is_reported(tmp_path: Path) -> None:
+    reasons = ColumnWords("as in training", "as asked")
+    found = source(tmp_path / "f.tsv", "a\tb\tg\nx\ty\tz\n", texts=("a", "b"), label="g", reasons=reasons)
+    assert len(list(found)) == 1
+    assert {"texts: a and b (as in training)", "labels: g (as asked)"} <= set(found.report.lines())
 
 
 # --- rows ------------------------------------------------------------------------------------------------
@@ -159,7 +179,12 @@ def test_csv_texts_may_contain_commas_quotes_and_line_breaks(tmp_path: Path) -> 
         ("f.tsv", "text\ttext_pair\tscore\na\tb\tnan\n", 2, "not a number"),
         ("f.tsv", "text\ttext_pair\tscore\na\tb\t-inf\n", 2, "not a number"),
         ("f.tsv", "text\ttext_pair\tscore\na\tb\t1e999\n", 2, "not a number"),
-        ("f.jsonl", f'{{"text": "a", "text_pair": "b", "score": {10**400}}}\n', 1, "not a number .*0…$"),
+        (
+            "f.jsonl",
+            f'{{"text": "a", "text_pair": "b", "score": {10**400}}}\n',
+            1,
+            "not a number .*0…[.] Correct the number",
+        ),
         ("f.jsonl", '{"text": "a", "text_pair": "b", "score": NaN}\n', 1, "not a number"),
         ("f.jsonl", '{"text": "a", "text_pair": "b", "score": [1]}\n', 1, "not a number"),
         ("f.jsonl", '{"text": "a", "text_pair": "b", "score": true}\n', 1, "not a number"),

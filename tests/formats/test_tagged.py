@@ -71,7 +71,7 @@ def test_the_format_is_detected(tmp_path: Path, name: str, text: str, expected: 
 
 @pytest.mark.parametrize("text", ["", "\n\n \n", "# only\n# comments\n", "-DOCSTART- O\n\n"])
 def test_a_file_without_sentences_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InputError, match=r"empty file|no sentences in the file"):
+    with pytest.raises(InputError, match=r"the file is empty|no sentences in the file"):
         list(read(wrote(tmp_path / "a.conll", text), ReadOptions(), Report()))
 
 
@@ -95,6 +95,19 @@ def test_invalid_tags_are_repaired_or_refused_by_policy(tmp_path: Path) -> None:
         list(raw.with_scheme(IOB2, "error"))
     named = TaggedSource(path, ReadOptions(scheme="IOB2", repair="begin"))
     assert next(iter(named)).tags == ("O", "B-X", "I-X")
+
+
+def test_the_invalid_tags_of_the_whole_file_are_counted(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", "a\tO\n\nb\tO\nc\tI-X\n\nd\tO\ne\tI-X\n\nf\tB-X\n")
+    with pytest.raises(InputError, match=rf"^{path}:4: I-X .*\(2 invalid .*--set data\.repair=begin"):
+        list(TaggedSource(path).with_scheme(IOB2, "error"))
+
+
+def test_a_file_with_tags_of_no_scheme_is_refused_without_a_repair(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", "a\tDET\nb\tNOUN\n\nc\tO\n")
+    with pytest.raises(InputError, match=r"2 of 3 tags are not IOB2.*'DET'. Check the file") as caught:
+        list(TaggedSource(path).with_scheme(IOB2, "error"))
+    assert "repair" not in str(caught.value)
 
 
 def test_a_source_can_be_read_again_with_a_new_report(tmp_path: Path) -> None:

@@ -12,10 +12,13 @@ from gonie.formats.text_rows import (
     TextRow,
     cell_row,
     check_one_source,
+    check_texts,
+    header_names,
     kind_of,
     line_row,
     read_lines,
     record_row,
+    table_row,
 )
 from gonie.system.parquet import ParquetCell
 
@@ -44,6 +47,37 @@ def test_a_line_contains_one_text_or_several() -> None:
     assert line_row("f", 3, "a\tb", ["one", "two"]) == TextRow("f", 3, ("a", "b"))
     with pytest.raises(InputError, match=r"f:3: expected 2 tab-separated texts .*one, two.*, got 3"):
         line_row("f", 3, "a\tb\tc", ["one", "two"])
+
+
+def test_texts_of_a_table_row_are_found_by_the_header() -> None:
+    names = header_names("f", "id\tb\ta", ["a", "b"])
+    assert table_row("f", 2, "1\ty\tx", ["a", "b"], names) == TextRow("f", 2, ("x", "y"))
+    assert table_row("f", 3, "", ["a"], names) is None
+    with pytest.raises(InputError, match=r"f:4: expected 3 columns separated by tabs.*got 2"):
+        table_row("f", 4, "x\ty", ["a"], names)
+    for header, told in (("a\tb", "no column c"), ("c\tc", "several columns c")):
+        with pytest.raises(InputError, match=f"f:1: {told} in the header"):
+            header_names("f", header, ["c"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "needed"), [([], 2), (["a"], 1), (["a\tb"], 1), (["a\tb"], 2), (["a", "b"], 2)]
+)
+def test_the_needed_number_of_texts_is_accepted(texts: list[str], needed: int) -> None:
+    check_texts(texts, needed, call="gonie classify m")
+
+
+@pytest.mark.parametrize(
+    ("texts", "needed", "told"),
+    [
+        (["a", "b"], 1, "expected one TEXT, got 2"),
+        (["a"], 2, "needs 2 texts, got 1. Run: gonie classify m TEXT TEXT$"),
+        (["a\tb\tc"], 2, "needs 2 texts, got 3"),
+    ],
+)
+def test_another_number_of_texts_is_refused(texts: list[str], needed: int, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        check_texts(texts, needed, call="gonie classify m")
 
 
 def test_texts_of_a_json_object_are_found_by_key() -> None:

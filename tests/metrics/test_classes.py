@@ -44,6 +44,12 @@ def evaluation(gold: Any, predicted: Any, **options: Any) -> ClassEvaluation:
     return evaluate_classes(texts(gold), predicted, sure_of(predicted), ABC, **{"bootstrap": 0, **options})
 
 
+def test_one_text_has_no_intervals() -> None:
+    result = evaluation("a", "a", lengths=[3], bootstrap=10)
+    assert (result.intervals, result.lengths[0].interval) == (None, None)
+    assert evaluation("ab", "ab", bootstrap=10).interval("accuracy") == (1.0, 1.0)
+
+
 def test_scores_of_a_small_example() -> None:
     result = evaluation("aaab", "aabb", lengths=[1, 2, 9, 9])
     assert result.headline == ("accuracy", 0.75)

@@ -142,6 +142,12 @@ def test_input_that_cannot_be_scored_is_refused_with_a_message(gold, predicted, 
         evaluate(gold, predicted, scheme=IOB2)
 
 
+def test_one_sentence_has_no_intervals():
+    result = evaluate([sentence("B-PER O")], [["B-PER", "O"]], scheme=IOB2)
+    assert (result.headline, result.interval("f1")) == (("f1", 1.0), None)
+    assert result.to_json()["intervals"] is None
+
+
 def test_the_same_seed_gives_the_same_intervals():
     one, two = (evaluate(GOLD, PREDICTED, scheme=IOB2, bootstrap=30, seed=4).to_json() for _ in range(2))
     assert one == two

@@ -57,6 +57,7 @@ def test_the_interval_equals_that_of_rescored_resamples() -> None:
         assert score.interval == pytest.approx(np.percentile(again, [2.5, 97.5]))
 
 
-def test_a_single_text_is_scored() -> None:
-    (score,) = length_scores([1], counts([True]), resamples=5)
-    assert score.interval == (1.0, 1.0)
+def test_a_bin_of_one_text_is_scored_without_an_interval() -> None:
+    one, two = length_scores([1, 9, 9], counts([True, True, True]), resamples=5)
+    assert (one.counts.f1, one.interval) == (1.0, None)
+    assert two.interval == (1.0, 1.0)

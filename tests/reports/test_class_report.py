@@ -74,6 +74,18 @@ def test_the_page_shows_scores_sections_and_errors(parse: Any) -> None:
         assert wanted in text, wanted
 
 
+def test_the_page_of_pairs_never_says_texts(parse: Any) -> None:
+    text = text_of(parse, two_labels(), curve=CURVE, noun="pairs")
+    for wanted in ("accuracy of pairs", "Training loss per pair", "One label per pair", "number of pairs"):
+        assert wanted in text, wanted
+    assert "text" not in text.rpartition("runs/nsmc")[2]  # the style sheet comes before the heading
+
+
+def test_the_facts_do_not_repeat_the_headline(parse: Any) -> None:
+    assert "accuracy" not in parse(render_classes(two_labels(), title="t")).text
+    assert "accuracy" in parse(render_classes(several_labels(), title="t")).text
+
+
 def test_multi_label_reports_have_their_own_texts(parse: Any) -> None:
     text = text_of(parse, several_labels())
     for wanted in ("F1 of labels, micro average", "precision", "cannot predict: new (1)", "several labels"):

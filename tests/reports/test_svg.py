@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.reports.svg import Scale, interval_bar, points, ticks, training_curve
+from gonie.reports.svg import Scale, interval_bar, points, tick_labels, ticks, training_curve
 
 RECORDS = [
     {"epoch": n, "loss": 9 / n, "score": 0.5 + n / 20, "rate": 0.1, "seconds": 2.0} for n in range(1, 6)
@@ -30,8 +30,39 @@ def test_no_values_give_no_curve():
     assert training_curve([{"epoch": 1}]) is None
 
 
-def test_the_best_epoch_is_named():
-    assert "best 75 in epoch 5" in training_curve(RECORDS)
+def test_the_best_epoch_is_the_last_that_improved():
+    scores = (0.4, 0.75, 0.75, 0.75, 0.2)
+    improved = (True, True, True, False, False)
+    records = [
+        {"epoch": n, "score": score, "improved": better}
+        for n, (score, better) in enumerate(zip(scores, improved, strict=True), 1)
+    ]
+    markup = training_curve(records)
+    assert "best 75.00 in epoch 3" in markup
+    (x, y) = re.search(r'cx="([\d.]+)" cy="([\d.]+)" r="6"', markup).groups()
+    assert f"{x},{y}" == re.search(r'points="([^"]*)"', markup)[1].split()[2]
+    assert "best" not in training_curve([{"epoch": 1, "score": 0.5}])
+
+
+@pytest.mark.parametrize(
+    ("marks", "labels"),
+    [
+        ([0.0, 0.0005, 0.001], ["0.0000", "0.0005", "0.0010"]),
+        ([30.8, 31.0, 31.2], ["30.8", "31.0", "31.2"]),
+        ([0.0, 1e-6], ["0", "1e-06"]),
+        ([0.0, 5e6], ["0", "5e+06"]),
+        ([0, 20, 40], ["0", "20", "40"]),
+    ],
+)
+def test_tick_labels_have_the_same_decimals(marks, labels):
+    assert tick_labels(marks) == labels
+
+
+def test_labels_of_the_vertical_axis_fit_into_the_margin():
+    markup = training_curve([{"epoch": n, "rate": 0.00015 * n} for n in range(1, 5)])
+    labels = re.findall(r'<text x="([\d.]+)" [^>]*text-anchor="end">([\d.]+)<', markup)
+    assert any(len(label) > 5 for _, label in labels)
+    assert all(7 * len(label) <= float(x) for x, label in labels)  # a digit is about 7 units wide
 
 
 def test_values_that_are_not_finite_numbers_are_left_out():

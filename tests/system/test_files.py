@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import random
+import re
 import stat
 import sys
 from pathlib import Path
@@ -95,11 +96,11 @@ def test_blocks_of_any_size_give_the_same_lines(
 @pytest.mark.parametrize(
     ("data", "line", "byte", "encoding"),
     [
-        ("ok\nOslo\tO\nMünchen\tB-LOC\n".encode("latin1"), 3, "0xfc", "LATIN1"),
+        ("ok\nOslo\tO\nMünchen\tB-LOC\nKöln\tB-LOC\n".encode("latin1"), 3, "0xfc", "LATIN1"),
         ("“quoted”\n".encode("cp1252"), 1, "0x93", "WINDOWS-1252"),
         ("ok\n서울\tB-LC\n".encode("cp949"), 2, "0xbc", "CP949"),
         ("뷁 처럼 넓은 글자\n".encode("cp949"), 1, "0x94", "CP949"),
-        ("Ärger\n".encode("latin1"), 1, "0xc4", "LATIN1"),
+        ("Ärger für\n".encode("latin1"), 1, "0xc4", "LATIN1"),
         ("text\n".encode("utf-16"), 1, "0xff", "UTF-16"),
     ],
 )
@@ -114,6 +115,21 @@ def test_invalid_utf8_is_refused_with_its_line_and_a_fix(
     assert f"iconv -f {encoding} -t UTF-8 '{path}'" in message
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        "서울은 맑다\n부산은 흐리다\n".encode()[:-3] + b"\n",  # a syllable lost its last byte
+        "서울은 맑다\n".encode().replace("맑".encode(), b"\xeb"),
+        b"a fine day\nat the caf\xe9\n",
+    ],
+)
+def test_a_damaged_character_is_not_taken_for_another_encoding(tmp_path: Path, data: bytes) -> None:
+    """Converting the file would make all its other non-ASCII characters unreadable."""
+    with pytest.raises(InputError, match=r"invalid UTF-8.*damaged character\. Correct the line") as caught:
+        list(lines(wrote(tmp_path / "a", data)))
+    assert "iconv" not in str(caught.value)
+
+
 def test_invalid_utf8_after_many_blocks_has_the_right_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +142,18 @@ def test_invalid_utf8_after_many_blocks_has_the_right_line(
 def test_nul_bytes_are_refused_with_their_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a:2: NUL byte in a text file"):
         list(lines(wrote(tmp_path / "a", b"fine\nb\0d\n")))
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("train.tsv", "train.conll"), ("trian.conll.gz", "train.conll"), ("nope.conll", ""), ("nope.txt", "")],
+)
+def test_only_a_similar_name_before_the_suffix_is_suggested(tmp_path: Path, name: str, meant: str) -> None:
+    for other in ("train.conll", "dev.conll", "k.txt"):
+        wrote(tmp_path / other, b"")
+    fix = f"Did you mean {tmp_path / meant}?" if meant else "Check the name"
+    with pytest.raises(InputError, match=re.escape(f"file not found. {fix}")):
+        list(lines(tmp_path / name))
 
 
 def test_a_missing_file_is_refused_with_a_similar_name(tmp_path: Path) -> None:

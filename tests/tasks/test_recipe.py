@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.recipe import load_recipe, recipe_names, write_recipe
+from gonie.tasks.recipe import load_recipe, recipe_names, recipe_origin, write_recipe
 from gonie.tasks.sections import TrainConfig
 
 
@@ -91,7 +91,7 @@ def test_a_section_that_the_recipe_lacks_can_be_added() -> None:
 
 @pytest.mark.parametrize("absent", [{}, {"data.train": "x.conll"}])
 def test_a_value_in_place_of_a_section_is_refused(absent: dict[str, str]) -> None:
-    with pytest.raises(RecipeError, match=r"data: .* got 'x\.conll'"):
+    with pytest.raises(RecipeError, match=r"^ner: data: must be a section.*: 'x\.conll'$"):
         load_recipe("ner", ["data=x.conll"], absent=absent)
 
 
@@ -138,24 +138,33 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
         ("model.words.widht=3", "model.words.widht: unknown key; did you mean 'width'?"),
         ("model.encoder.qqq=3", "model.encoder.qqq: unknown key; known: kind, hidden, layers"),
         ("qqq=3", "qqq: unknown key; known: task, data, model, train"),
-        ("train.epochs=many", "train.epochs: input should be a valid integer"),
-        ("train.epochs=0", "train.epochs: input should be greater than or equal to 1, got 0"),
-        (
-            "train.optimizer=sdg",
-            "train.optimizer: input should be 'sgd', 'adam', 'adamw'",
-        ),
-        (
-            "data.tag_column=[1]",
-            "data.tag_column: input should be a valid integer or input should be a valid",
-        ),
-        ("data.columns.pos=x", "data.columns.pos: input should be a valid integer"),
-        ("train=3", "train: input should be a valid dictionary"),
+        ("train.epochs=many", "train.epochs: must be a whole number: 'many'"),
+        ("train.epochs=1.5", "train.epochs: must be a whole number: 1.5"),
+        ("train.epochs=0", "train.epochs: must be at least 1: 0"),
+        ("train.lr=fast", "train.lr: must be a number: 'fast'"),
+        ("train.lr=0", "train.lr: must be greater than 0: 0"),
+        ("train.normalize=maybe", "train.normalize: must be true or false: 'maybe'"),
+        ("train.optimizer=sdg", "train.optimizer: must be 'sgd', 'adam', 'adamw'"),
+        ("train.batch_sentences=many", "train.batch_sentences: must be a whole number or 'auto': 'many'"),
+        ("data.holdout=1", "data.holdout: must be less than 1: 1"),
+        ("data.train=", "data.train: must not be empty"),
+        ("data.train=3", "data.train: must be a text: 3"),
+        ("data.types=a, b", "data.types: must be a list: 'a, b'; use '[\"a\", \"b\"]'"),
+        ("data.types={a=1}", "data.types: must be a list: {'a': 1}"),
+        ("model.encoder.kernels=3,4", "model.encoder.kernels: must be a list: '3,4'; use '[3, 4]'"),
+        ("model.encoder.kernels=3", "model.encoder.kernels: must be a list: 3; use '[3]'"),
+        ("model.encoder.kernels=[]", "model.encoder.kernels: must be a list of 1 or more items: []"),
+        ("data.tag_column=[1]", "data.tag_column: must be a whole number or a text: [1]"),
+        ("data.columns.pos=x", "data.columns.pos: must be a whole number: 'x'"),
+        ("data.columns=x", "data.columns: must be a table of names and values: 'x'"),
+        ("train=3", "train: must be a section with keys of its own: 3"),
+        ("task=foo", "task: unknown task 'foo'; use tag, classify or pair"),
         ("train.epochs", "--set train.epochs: not of the form key=value"),
         ("=3", "--set =3: not of the form key=value"),
         ("train.epochs.more=3", "--set train.epochs.more=3: epochs is a value, not a section"),
         ("data.train=none", "data.train: missing value (training file"),
         ("model=none", "model: missing section"),
-        ("train.lr=inf", "train.lr: input should be a finite number"),
+        ("train.lr=inf", "train.lr: must be a finite number: inf"),
     ],
 )
 def test_a_mistake_is_reported_with_its_key_and_a_hint(change: str, words: str) -> None:
@@ -176,8 +185,15 @@ def test_all_problems_are_reported_together() -> None:
 
 
 def test_an_unknown_recipe_is_refused_with_a_suggestion() -> None:
-    assert "did you mean 'demo'?" in refusal(name="dmo")[0]
-    assert "shipped recipes: " in refusal(name="zzzz")[0]
+    assert "dmo; did you mean 'demo'? Shipped recipes: bilstm, " in refusal(name="dmo")[0]
+    assert "zzzz; shipped recipes: " in refusal(name="zzzz")[0]
+
+
+def test_a_single_problem_is_one_line_and_several_are_a_list() -> None:
+    with pytest.raises(RecipeError, match=r"^ner: train\.lr: must be a number: 'x'$"):
+        load_recipe("ner", ["train.lr=x"])
+    with pytest.raises(RecipeError, match=r"^ner: 2 problems\n  - train\.epochs: .*\n  - train\.lr: [^\n]*$"):
+        load_recipe("ner", ["train.lr=x", "train.epochs=x"])
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"[data\n", "invalid TOML"), (b"\xff\xfe", "invalid TOML")])
@@ -199,6 +215,15 @@ def test_a_written_recipe_reads_back_unchanged(name: str, tmp_path: Path) -> Non
     path.write_text(written, "utf-8")
     assert load_recipe(path) == recipe
     assert write_recipe(load_recipe(path)) == written
+
+
+def test_a_written_recipe_names_its_origin(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(write_recipe(load_recipe("ner"), origin="ner"), "utf-8")
+    assert recipe_origin(path) == "ner"
+    assert load_recipe(path) == load_recipe("ner")
+    path.write_text(write_recipe(load_recipe("ner")), "utf-8")
+    assert recipe_origin(path) is None
 
 
 def test_a_written_recipe_contains_every_training_key() -> None:

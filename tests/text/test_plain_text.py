@@ -17,7 +17,12 @@ def test_valid_text_is_unchanged(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [(b"bytes", "Decode bytes"), (None, "NoneType"), ("ab\udcff", r"U\+DCFF at character 2")],
+    [
+        (b"bytes", "got bytes. Decode the bytes first$"),
+        (["a", "b"], "got list. For several texts, use the method pipe$"),
+        (None, "got NoneType$"),
+        ("ab\udcff", r"U\+DCFF at character 2"),
+    ],
 )
 def test_invalid_text_is_refused(text: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -31,7 +36,7 @@ def test_valid_words_are_unchanged() -> None:
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [("two words", "the text 'two words'. Cut it"), (["a", ""], "empty word"), ([b"a"], "Decode bytes")],
+    [("two words", "the text 'two words'. Cut it"), (["a", ""], "empty word"), ([b"a"], "Decode the bytes")],
 )
 def test_invalid_words_are_refused(words: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -233,6 +233,12 @@ def test_transitions_allow_exactly_the_sequences_without_problems(scheme: Scheme
             assert passes == (not problems([tags[index] for index in path], scheme)), [tags[i] for i in path]
 
 
+def test_a_tag_with_two_faults_is_one_problem() -> None:
+    """I-X between two O follows no entity and is never closed."""
+    bioes = Scheme(kind="BIOES")
+    assert [problem.index for problem in problems(["O", "I-X", "O", "B-X"], bioes)] == [1, 3]
+
+
 def test_plain_labels_allow_every_transition() -> None:
     transitions, start, end = allowed(["NOUN", "VERB", "B-X"], PLAIN)
     assert transitions.all()
@@ -276,10 +282,10 @@ def test_the_error_policy_lists_the_places() -> None:
     tags = ["I-X", "O", "I-Y"]
     with pytest.raises(
         InputError,
-        match=r"f:3: I-X must.*beginning.*f:5: I-Y must.*follows O.*begin or outside",
+        match=r"f:3: I-X must.*beginning.*f:5: I-Y must.*follows O.*data\.repair=begin.*--repair begin",
     ):
         repair(tags, IOB2, "error", places=["f:3", "f:4", "f:5"])
-    with pytest.raises(InputError, match=r"7 invalid.*and 2 more"):
+    with pytest.raises(InputError, match=r"7 invalid.*and 4 more"):
         repair(["O", "I-X"] * 7, IOB2, "error")
     with pytest.raises(InputError, match=r"repair policy 'fix'.*error, begin, outside"):
         policy_named("fix")

@@ -602,7 +602,7 @@ def stopped(recipe: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     own = write_corpus(folder)
     settings = load_recipe(own, ["train.epochs=3"])
     with pytest.raises(CrashError):
-        start_run(settings, folder / "run", Silent(dies_at=20))
+        start_run(settings, folder / "run", Silent(dies_at=20), name=str(own))
     return folder
 
 
@@ -639,7 +639,7 @@ def test_resuming_with_changed_data_is_refused(gonie: Command, name: str, fresh:
     (fresh / name).write_text(text.replace("Seoul", "Lima", 1), "utf-8")
     before = (fresh / "run/last.safetensors").read_bytes()
     assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True)).refused(
-        "changed since this run began"
+        "the data files of the recipe changed since this run began"
     )
     assert (fresh / "run/last.safetensors").read_bytes() == before
     if name == "train.conll":  # with the old file restored, as the message says, it resumes
@@ -658,9 +658,20 @@ def test_resuming_with_changed_vectors_is_refused(
     assert gonie(*train(recipe, tmp_path / "run", resume=True)).refused("changed since this run began")
 
 
+def test_resuming_with_another_recipe_is_refused(gonie: Command, fresh: Path) -> None:
+    run = fresh / "run"
+    assert gonie(*train(Path("pos"), run, resume=True)).refused(
+        "a run of the recipe 'small', not 'pos'", f"gonie train {run}/recipe.toml --out {run} --resume"
+    )
+    assert gonie(*train(run / "recipe.toml", run, resume=True)).code == 0
+
+
 def test_resuming_with_changed_settings_is_refused(gonie: Command, fresh: Path) -> None:
     other = train(fresh / "small.toml", fresh / "run", resume=True, changes=("train.lr=0.5",))
-    assert gonie(*other).refused("--set cannot change the settings")
+    assert gonie(*other).refused("train.lr is 0.", ", not 0.5. Resume without this change")
+    assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True), "--seed", "3").refused(
+        "train.seed is 1, not 3"
+    )
     same = train(fresh / "small.toml", fresh / "run", resume=True, changes=("train.epochs=3",))
     assert gonie(*same).code == 0
 

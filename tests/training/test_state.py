@@ -16,7 +16,7 @@ from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 
 
-def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f") -> State:
+def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f", recipe: str = "") -> State:
     torch.manual_seed(seed)
     model = nn.Sequential(nn.Linear(3, 4), BatchNorm(width=4), nn.Linear(4, 2))
     model[0].bias.requires_grad_(False).fill_(0.5)  # frozen weights come from the recipe and its files
@@ -27,6 +27,7 @@ def fresh(seed: int, *, decay: float = 0.9, fingerprint: str = "f") -> State:
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64),
         fingerprint=fingerprint,
+        recipe=recipe,
     )
 
 
@@ -73,11 +74,17 @@ def test_saving_does_not_change_the_state(tmp_path: Path) -> None:
     go_on(state, 2, 3)
 
 
-def test_a_state_with_another_fingerprint_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "now", "changed"),
+    [("a", "a", "the data files"), ("a", "b", "the recipe"), ("", "a", "the recipe or its data files")],
+)
+def test_a_state_with_another_fingerprint_is_refused(
+    tmp_path: Path, before: str, now: str, changed: str
+) -> None:
     """Continuing with other data would give a model that cannot be reproduced."""
-    fresh(1, fingerprint="one").save(tmp_path / "last")
-    with pytest.raises(ResumeError, match="changed since this run began"):
-        fresh(1, fingerprint="other").restore(tmp_path / "last")
+    fresh(1, fingerprint="one", recipe=before).save(tmp_path / "last")
+    with pytest.raises(ResumeError, match=f": {changed}.* changed since this run began"):
+        fresh(1, fingerprint="other", recipe=now).restore(tmp_path / "last")
 
 
 def test_a_damaged_state_is_refused_with_advice(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_ctrl_c_after_training_leaves_a_resumable_run(
     ("changes", "message"),
     [
         ({"model.head.knd": "crf"}, r"variant 'odd'.*model\.head\.knd: unknown key; did you mean 'kind'"),
-        ({"train.epochs": "many"}, r"train\.epochs: input should be a valid integer"),
+        ({"train.epochs": "many"}, r"train\.epochs: must be a whole number"),
         ({"task.kind.x": 1}, r"unknown key: task\.kind\.x"),
     ],
 )

@@ -10,6 +10,7 @@ names with an underscore.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,6 +79,14 @@ class PartFolder:
     def count_bad(self) -> int:
         """Count the invalid rows of all runs into this folder."""
         return sum(_lines(path) for path in sorted(self.root.glob("_bad-*.jsonl")))
+
+    def first_bad(self) -> str:
+        """Return the place and the reason of the first invalid row, or nothing."""
+        for path in sorted(self.root.glob("_bad-*.jsonl")):
+            with path.open(encoding="utf-8") as file:
+                row = json.loads(file.readline())
+            return f"{row['file']}:{row['row']}: {row['reason']}"
+        return ""
 
     def _check_content(self) -> None:
         """Refuse a folder that contains files of something else."""

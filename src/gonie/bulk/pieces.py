@@ -1,8 +1,9 @@
 """Cuts input files into pieces, and groups pieces into shards, the numbered units of work of a bulk run.
 
-A piece is a range of rows that can be read alone. Plain text and JSONL are cut at line ends, and a piece is
-read from its first byte. A compressed file can be read only from its beginning, and a Parquet file only from
-a row group. There, the first row of a piece is found by counting.
+A piece is a range of rows that can be read alone. Plain text, JSONL and TSV are cut at line ends, and a piece
+is read from its first byte. The header of a TSV table belongs to no piece. A compressed file can be read only
+from its beginning, and a Parquet file only from a row group. There, the first row of a piece is found by
+counting.
 
 Each shard becomes one part. The same files cut with the same size always give the same shards.
 """
@@ -14,9 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.formats.text_rows import COMPRESSED, PARQUET
+from gonie.formats.text_rows import COMPRESSED, PARQUET, TSV, header_names
+from gonie.system.files import open_bytes
 from gonie.system.parquet import open_table
-from gonie.system.raw_lines import cut_lines
+from gonie.system.raw_lines import Cut, cut_lines, read_raw_lines
 
 
 class FilePiece(NamedTuple):
@@ -39,7 +41,11 @@ def cut_file(number: int, path: Path, *, kind: str, columns: Sequence[str], size
             yield from _cut_table(number, table.metadata, columns, size)
         return
     compressed = path.suffix in COMPRESSED
-    for cut, after in pairwise(cut_lines(path, size=size)):
+    cuts = cut_lines(path, size=size)
+    if kind == TSV:
+        read_header(path, str(path), columns)  # refuses a table without the columns before any work
+        cuts = _below_header(path, cuts)
+    for cut, after in pairwise(cuts):
         yield FilePiece(
             number, 0 if compressed else cut.byte, cut.line, after.line - cut.line, after.byte - cut.byte
         )
@@ -57,6 +63,19 @@ def _cut_table(number: int, metadata: Any, columns: Sequence[str], size: int) ->
             rows = min(step, group.num_rows - first)
             yield FilePiece(number, at, row + first, rows, held * rows // group.num_rows)
         row += group.num_rows
+
+
+def read_header(path: Path, name: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the column names in the first line of a TSV table. ``name`` is its name in messages."""
+    first = next(read_raw_lines(path), None)
+    return header_names(name, "" if first is None else first.text(), columns)
+
+
+def _below_header(path: Path, cuts: Sequence[Cut]) -> list[Cut]:
+    """Return the cuts of a table, the first of them below its header."""
+    with open_bytes(path) as stream:
+        second = Cut(len(stream.readline()), 2)
+    return [second, *(cut for cut in cuts if cut.line > second.line)]
 
 
 class Shard(NamedTuple):

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gonie.bulk.pieces import FilePiece
+from gonie.bulk.pieces import FilePiece, read_header
 from gonie.bulk.plan import InputFile
 from gonie.errors import InputError
-from gonie.formats.text_rows import COMPRESSED, LINES, PARQUET, TextRow, cell_row
+from gonie.formats.text_rows import COMPRESSED, LINES, PARQUET, TSV, TextRow, cell_row, table_row
 from gonie.system.files import is_utf8
 from gonie.system.parquet import ParquetCell, read_cells
 from gonie.system.raw_lines import Cut, RawLine, read_raw_lines
@@ -52,23 +52,25 @@ class RowReader:
         self._open: Iterator[Stored] = iter(())
         self._where = (-1, -1)  # the file and the offset where reading began
         self._next = 0  # the number of the next row
+        self._headers: dict[int, tuple[str, ...]] = {}  # column names of TSV tables, by file
 
     def __call__(self, piece: FilePiece) -> Iterator[TextRow | BadRow]:
-        """Yield the rows of a piece in order. Blank lines between JSON objects are skipped."""
+        """Yield the rows of a piece in order. Blank lines of JSONL and TSV are skipped."""
         source = self._sources[piece.file]
         name = _written(source.path)
         for stored in self._stored(piece, source):
             try:
-                row: TextRow | BadRow | None = self._row(stored, name, source.kind)
+                row: TextRow | BadRow | None = self._row(stored, name, piece.file)
             except InputError as error:
                 row = BadRow.of(name, stored[0], error, _content(stored))
             if row is not None:
                 yield row
 
-    def _row(self, stored: Stored, name: str, kind: str) -> TextRow | None:
+    def _row(self, stored: Stored, name: str, file: int) -> TextRow | None:
         if isinstance(stored, ParquetCell):
             return cell_row(name, stored, self._columns)
-        return LINES[kind](name, stored.number, stored.text(), self._columns)
+        line, kind = (name, stored.number, stored.text(), self._columns), self._sources[file].kind
+        return table_row(*line, self._headers[file]) if kind == TSV else LINES[kind](*line)
 
     def _stored(self, piece: FilePiece, source: InputFile) -> Iterator[Stored]:
         ahead = piece.row - self._next
@@ -93,6 +95,8 @@ class RowReader:
 
     def _opened(self, piece: FilePiece, source: InputFile) -> Iterator[Stored]:
         path = self._root / source.path
+        if source.kind == TSV and piece.file not in self._headers:
+            self._headers[piece.file] = read_header(path, source.path, self._columns)
         if source.kind == PARQUET:
             return read_cells(path, columns=self._columns, group=piece.at)
         if path.suffix in COMPRESSED:

@@ -43,11 +43,15 @@ class Extent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkOutcome:
-    """The result of a run: the number of parts, input rows and invalid rows."""
+    """The result of a run: the number of parts, input rows and invalid rows.
+
+    ``first_bad`` is the place of the first invalid row and the reason, empty if there is none.
+    """
 
     parts: int
     rows: int
     bad: int
+    first_bad: str = ""
 
 
 def run_bulk(
@@ -81,4 +85,9 @@ def run_bulk(
                     display.done(done)
         finally:
             remove_leftovers(folder)  # of killed workers
-        return BulkOutcome(parts=len(shards), rows=sum(shard.rows for shard in shards), bad=place.count_bad())
+        return BulkOutcome(
+            parts=len(shards),
+            rows=sum(shard.rows for shard in shards),
+            bad=place.count_bad(),
+            first_bad=place.first_bad(),
+        )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import typer
@@ -16,7 +17,7 @@ from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
 from gonie.bulk.run import SHARD_BYTES, run_bulk
 from gonie.bulk.worker import BulkEngine
-from gonie.cli.inputs import check_kind, is_interactive, stream_rows
+from gonie.cli.inputs import check_kind, check_suffixes, is_interactive, stream_rows
 from gonie.cli.options import BulkOptions
 from gonie.cli.views.progress import BulkProgress, StreamProgress
 from gonie.cli.views.stream_output import stream_writer
@@ -60,7 +61,9 @@ class AnswerCommand:
         with StreamProgress() as progress:
             loaded = load_model(self.model)
             records = loaded.records(self.command)
-            answering, notes = records.answering(loaded.model, self._options()), records.notes()
+            columns = records.columns(loaded.model.recipe, self.bulk.column or ())
+            named = {"columns": columns} if self.bulk.column else {}
+            answering, notes = records.answering(loaded.model, self._options() | named), records.notes()
             write = stream_writer(
                 self.output or "pretty", answering, known=records.outputs, alone=bool(texts)
             )
@@ -69,9 +72,10 @@ class AnswerCommand:
                 files,
                 kind=self.input,
                 kinds=records.inputs,
-                columns=records.columns(loaded.model.recipe, ()),
+                columns=columns,
                 answering=answering,
                 report=report,
+                call=f"gonie {self.command} {quote(str(self.model))}",
             )
             groups = ([row] for row in rows) if is_interactive(bool(texts), files) else [rows]
             try:
@@ -89,6 +93,8 @@ class AnswerCommand:
         loaded = load_model(self.model, threads=1)
         records = loaded.records(self.command)
         check_kind(self.input, (AUTO, *records.inputs.files), when=" with --out")
+        if self.input == AUTO:
+            check_suffixes(self.files, records.inputs)
         job = BulkJob(
             task=loaded.task.name,
             model=self.model,
@@ -113,6 +119,10 @@ class AnswerCommand:
                 progress.stopped(len(PartFolder(folder).finished(job.output)))
                 raise typer.Exit(INTERRUPTED) from None
             progress.finished(outcome)
+        if outcome.bad and outcome.bad == outcome.rows:
+            raise InputError(f"every row is invalid. The first is {outcome.first_bad}")
+        if outcome.bad:
+            typer.echo(f"note: the first invalid row is {outcome.first_bad}", err=True)
 
     def _options(self) -> dict[str, Any]:
         return {**self.options, **({"tokenised": True} if self.input == TOKENS else {})}

@@ -161,6 +161,7 @@ def convert_command(
 
     from gonie.cli.views.data_report import print_lines
     from gonie.formats.inspect import convert_file
+    from gonie.text.report import count
     from gonie.text.schemes import policy_named, scheme_named
 
     done = convert_file(
@@ -180,7 +181,8 @@ def convert_command(
     )
     console = Console()
     print_lines(console, done.report.lines())
-    print_lines(console, [f"wrote {done.sentences:,} sentences to {out} ({to}, {done.target})"])
+    written = count(done.sentences, "sentence")
+    print_lines(console, [f"wrote {written} to {out} ({to}, {done.target})"])
 
 
 @app.command("tokenise")
@@ -206,6 +208,7 @@ def tokenise_command(
     from gonie.errors import OutputError
     from gonie.features.lm_text import build_stream
     from gonie.features.lm_text.plain import write_plain
+    from gonie.text.report import count
 
     if not out.parent.is_dir():
         raise OutputError(f"{out}: folder not found: {out.parent}. Create it, or choose another --out.")
@@ -222,7 +225,8 @@ def tokenise_command(
         screen.note(f"writing {out}")
         write_plain(stream, out)
         screen.note(
-            f"{stream.sentences:,} sentences, {stream.words:,} tokens, {len(stream.forms) - 3:,} distinct"
+            f"{count(stream.sentences, 'sentence')}, {count(stream.words, 'token')}, "
+            f"{len(stream.forms) - 3:,} distinct"
         )
 
 

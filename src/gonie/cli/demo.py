@@ -49,7 +49,7 @@ def demo(
     ):
         console.rule(f"[bold]{title}")
         with TrainingDisplay(console, closing=False) as display:
-            if start_run(load_recipe(name), folder, display) is None:
+            if start_run(load_recipe(name), folder, display, name=name) is None:
                 raise typer.Exit(130)
     console.rule("[bold]Results")
     _show(console, out, ENGLISH_SENTENCE)

@@ -55,6 +55,7 @@ def embed(
     from gonie.cli.views.progress import StepProgress
     from gonie.tasks.language_model.torch.embedder import Embedder, pick_device
     from gonie.tasks.language_model.torch.folder import load_bilm
+    from gonie.text.report import count
     from gonie.text.tokenizers import tokenizer
 
     place = pick_device(device)
@@ -70,4 +71,4 @@ def embed(
             number, tokens = number + 1, tokens + len(words)
             progress.describe(f"{number:,} sentences, {tokens:,} tokens")
     shape = f"{embedder.depth} layers of width {embedder.width}"
-    typer.echo(f"{out}: {number:,} sentences, {tokens:,} tokens; {shape}")
+    typer.echo(f"{out}: {count(number, 'sentence')}, {count(tokens, 'token')}; {shape}")

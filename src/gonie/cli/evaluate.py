@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from gonie.cli.options import Bias, Decode, FormatName, ModelFolder, Separator, TagColumn, WordColumn
+from gonie.cli.options import (
+    Bias,
+    Decode,
+    FormatName,
+    ModelFolder,
+    Separator,
+    TagColumn,
+    WordColumn,
+    check_output_files,
+)
 
 if TYPE_CHECKING:
     from gonie.tasks.evaluation import FileScores
@@ -60,7 +69,10 @@ def evaluate(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     text_column: Annotated[
-        str | None, typer.Option(help="Column or JSON key of the text. Default: as in training.")
+        list[str] | None,
+        typer.Option(
+            help="Column or JSON key of the text; twice for a model of text pairs. Default: as in training."
+        ),
     ] = None,
     label_column: Annotated[
         str | None, typer.Option(help="Column or JSON key of the label or value. Default: as in training.")
@@ -124,6 +136,7 @@ def _evaluate(
     from gonie.tasks.evaluation import FORMAT
     from gonie.tasks.loaded import load_model
 
+    check_output_files(json_file, html_file, errors_file)
     loaded = load_model(model)
     evaluator = loaded.evaluator(given)
     # before scoring, since it refuses an unknown file suffix

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import GivenTexts, ModelFolder, check_nbest_range
+from gonie.cli.options import GivenTexts, ModelFolder, check_nbest_range, check_output_files
 
 
 def explain(
@@ -67,6 +67,7 @@ def explain(
     """
     if nbest is not None:
         check_nbest_range(nbest)
+    check_output_files(html_file)
     from gonie.cli.process_settings import limit_spinning
     from gonie.cli.views.progress import StepProgress
     from gonie.explain.run import explain_folder

@@ -20,6 +20,7 @@ from gonie.formats.text_rows import (
     TextRow,
     cell_row,
     check_one_source,
+    check_texts,
     checked_argument,
     file_lines,
     kind_of,
@@ -28,7 +29,7 @@ from gonie.formats.text_rows import (
 from gonie.system.files import STANDARD_INPUT, is_stream
 from gonie.system.parquet import read_cells
 from gonie.tasks.records import Answering, InputKinds
-from gonie.text.report import Report, count
+from gonie.text.report import Report
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Sentence
 
@@ -46,6 +47,18 @@ def check_kind(kind: str, known: Sequence[str], *, when: str = "") -> None:
         raise InputError(f"--input {kind} is not supported{when}", fix=f"Use {', '.join(known)}")
 
 
+def check_suffixes(files: Sequence[Path], kinds: InputKinds) -> None:
+    """Refuse files for a bulk run whose suffix is that of a format that only streams read."""
+    for file in files:
+        kind = kind_of(file, kinds.detected)
+        if kind not in kinds.files:
+            raise InputError(
+                f"--out cannot read {kind.upper()}, whose rows may span several lines",
+                path=file,
+                fix="Convert the file to JSONL or TSV, or leave out --out",
+            )
+
+
 def stream_rows(
     texts: Sequence[str],
     files: Sequence[Path],
@@ -55,10 +68,12 @@ def stream_rows(
     columns: Sequence[str],
     answering: Answering,
     report: Report,
+    call: str,
 ) -> Iterator[TextRow]:
     """Return the rows of the input, in order. ``report`` counts the skipped rows of labelled files.
 
-    ``texts`` are those of one row. ``AUTO`` chooses the kind by the suffix of each file.
+    ``call`` is the command without its texts, for messages. ``texts`` are those of one row. ``AUTO`` chooses
+    the kind by the suffix of each file.
     """
     check_kind(kind, (AUTO, *kinds.stream))
     found = {file: kind_of(file, kinds.detected) if kind == AUTO else kind for file in files}
@@ -69,6 +84,8 @@ def stream_rows(
         also = "" if own == PARQUET else ", or standard input"
         raise InputError(f"--input {own} cannot be combined with {source}", fix=f"Pass --file FILE{also}")
     if texts:
+        if own in (TEXT, TOKENS):
+            check_texts(texts, len(columns), call=call)
         return _given(texts, own, columns)
     named: Sequence[tuple[str | Path, str]] = list(found.items()) or [(STANDARD_INPUT, own)]
     return chain.from_iterable(_rows(*each, columns, answering, report) for each in named)
@@ -80,7 +97,7 @@ def _given(texts: Sequence[str], kind: str, columns: Sequence[str]) -> Iterator[
     if kind == TEXT and len(whole) == len(columns):
         return iter([TextRow(ARGUMENT, 1, whole)])
     if len(whole) > 1:
-        raise InputError(f"expected {count(len(columns), 'text')}, got {len(whole)}", fix="Quote each text")
+        raise InputError(f"--input {kind} takes one TEXT, got {len(whole)}")
     row = LINES[kind](ARGUMENT, 1, whole[0], columns)
     return iter([] if row is None else [row])
 

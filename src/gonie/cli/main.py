@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from gonie.cli import (
     check_gradients,
@@ -36,8 +39,33 @@ EXTRAS = {
 }
 """The extra of the package that installs each optional dependency."""
 
+
+class Commands(TyperGroup):
+    """A group of commands whose help shows flags without a value."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the group."""
+        return _without_flag_values(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command of the group, or None."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_flag_values(command.get_params(ctx))
+        return command
+
+
+def _without_flag_values(options: Sequence[Any]) -> Sequence[Any]:
+    """Clear the placeholder of a value that Typer shows for flags: ``<bool>``."""
+    for option in options:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    return options
+
+
 app = typer.Typer(
     name="gonie",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -45,7 +73,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
-app.command()(tag.tag)
+app.command(cls=tag.OneText)(tag.tag)
 app.command()(classify.classify)
 app.command()(explain.explain)
 app.command()(export.export)
@@ -53,9 +81,9 @@ app.command()(compare.compare)
 app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)
 app.command()(import_elmo.import_elmo)
-app.command()(embed.embed)
+app.command(cls=tag.OneText)(embed.embed)
 app.command()(check_gradients.check_gradients)
-app.add_typer(data.app, name="data")
+app.add_typer(data.app, name="data", cls=Commands)
 
 
 def _version(wanted: bool) -> None:

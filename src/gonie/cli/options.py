@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryFile
 from typing import Annotated, Literal
 
 import typer
 
-from gonie.errors import InputError
+from gonie.errors import InputError, OutputError
 
 # The model and its input.
 ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")]
@@ -129,9 +131,8 @@ Address = Annotated[
 Column = Annotated[
     list[str] | None,
     typer.Option(
-        help="Parquet column or JSON key of the text. Repeat it for each text if the model takes more than "
-        "one.",
-        rich_help_panel=BULK,
+        help="Column or JSON key of the text in tables, JSONL and Parquet. Repeat it for each text if the "
+        "model takes more than one. Default: as in training, or text."
     ),
 ]
 ShardSize = Annotated[
@@ -158,7 +159,10 @@ class BulkOptions:
 
         Options that contradict each other or the input raise an ``InputError``.
         """
-        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+        options = {name: value for name, value in vars(self).items() if value and name != "column"}
+        given = [f"--{name.replace('_', '-')}" for name in options]
+        if self.column and texts:
+            raise InputError("--column cannot be combined with TEXT", fix="Pass --file FILE instead")
         if self.out is None and given:
             raise InputError(f"{', '.join(given)} {'requires' if len(given) == 1 else 'require'} --out")
         if self.out is not None and texts:
@@ -168,6 +172,26 @@ class BulkOptions:
         if self.address and self.engine != "ray":
             raise InputError("--address requires --engine ray")
         return self.out
+
+
+def check_output_files(*files: Path | None) -> None:
+    """Refuse files that cannot be written, before any work. Devices and pipes are not checked."""
+    for file in files:
+        if file is None or (file.exists() and not file.is_dir() and not file.is_file()):
+            continue
+        folder = file.absolute().parent
+        if file.is_dir():
+            raise OutputError(f"cannot write {file}: it is a folder. Name a file in it")
+        if not folder.is_dir():
+            raise OutputError(
+                f"cannot write {file}: folder {folder} does not exist. Run: mkdir -p {quote(str(folder))}"
+            )
+        try:
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise OutputError(f"cannot write {file}: {why}. Choose another folder") from None
 
 
 def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Sequence[str] | None) -> None:

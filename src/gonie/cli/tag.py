@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gonie.cli.options import (
     Address,
@@ -22,6 +24,20 @@ from gonie.cli.options import (
     Workers,
     check_nbest,
 )
+from gonie.errors import InputError
+
+
+class OneText(TyperCommand):
+    """A command with a TEXT. If the text is typed as several arguments, the error says to quote it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, and refuse any that follow the text."""
+        ctx.allow_extra_args = True
+        rest = super().parse_args(ctx, args)
+        if rest:
+            text = shlex.quote(" ".join([ctx.params["text"], *rest]))
+            raise InputError("TEXT must be a single argument", fix=f"Quote the text: {text}")
+        return rest
 
 
 def tag(

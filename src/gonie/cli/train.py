@@ -50,9 +50,9 @@ def run_training(
     with TrainingDisplay(command=command) as display:
         if resume:
             folder = out or default_folder(recipe, resume=True)
-            result = resume_run(folder, display, settings, command=command)
+            result = resume_run(folder, display, settings, name=recipe, command=command)
         else:
             checked = load_recipe(recipe, settings, command=command)
-            result = start_run(checked, out or default_folder(recipe), display)
+            result = start_run(checked, out or default_folder(recipe), display, name=recipe)
     if result is None:
         raise typer.Exit(130)

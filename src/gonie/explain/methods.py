@@ -3,7 +3,7 @@
 *Attention* gives the shares of the words in the vector that a prediction is made from. It is part of the
 computation, not an explanation of it: an encoder state also depends on the neighbouring words, and it may
 speak for or against the prediction (Jain & Wallace 2019, arXiv:1902.10186; Wiegreffe & Pinter 2019,
-arXiv:1908.04626). A pooling without attention has shares too: those of the mean are all equal.
+arXiv:1908.04626). A model that neither pools nor aligns by attention does not have this method.
 
 *Erasure*, or leave-one-out, measures how a prediction changes without a word (Li et al. 2016,
 arXiv:1612.08220). It needs only the predictions of a model. Redundant words hide each other: if one of them

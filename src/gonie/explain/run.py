@@ -9,24 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain, islice
+from itertools import count as count_from
 from pathlib import Path
+from shlex import quote
 from typing import Any, Protocol
 
-from gonie.errors import InputError
 from gonie.explain.faithfulness import measure_methods
 from gonie.explain.held_out import figures_cache, sample_items
 from gonie.explain.methods import Explained, TakeGradients, choose_methods, explain_items
-from gonie.formats.text_rows import check_one_source
+from gonie.formats.text_rows import check_one_source, check_texts
 from gonie.reports.explanation import Faithfulness, LayerShares, Method
 from gonie.reports.explanations.screen import ExplanationScreen
 from gonie.runtime.bundle import read_about
-from gonie.system.files import atomic_write
+from gonie.system.files import atomic_write, is_stream
 from gonie.tasks.explanation import ExplainedModel, HeldOutFile
 from gonie.tasks.load import find_bundle
 from gonie.tasks.loaded import load_model
+from gonie.tasks.run_files import SAMPLES
 from gonie.text.report import count
-
-MEASURED_HERE = "Faithfulness was measured on the texts below and may differ on other texts."
 
 
 class ProgressBar(Protocol):
@@ -59,8 +60,9 @@ def explain_folder(
     """
     loaded = load_model(folder)
     model = loaded.explained(options)
-    text = _one_row(texts, len(loaded.task.sample))
-    check_one_source(text is not None, files)
+    check_texts(texts, len(loaded.task.sample), call=f"gonie explain {quote(str(folder))}")
+    check_one_source(bool(texts), files)
+    items = _checked_items(model.items("\t".join(texts) if texts else None, files), files)
 
     def load_gradients() -> TakeGradients:
         from gonie.explain.torch.gradients import load_gradients
@@ -76,18 +78,20 @@ def explain_folder(
         layers=layers,
         title=folder.resolve().name,
         progress=progress,
+        examples=loaded.task.examples,
     )
     held_out = model.held_out(folder, on)
-    session.run(model.items(text, files), held_out, folder=folder, notes=chosen.notes, html=html)
+    session.run(items, held_out, folder=folder, notes=chosen.notes, html=html)
 
 
-def _one_row(texts: Sequence[str], needed: int) -> str | None:
-    """Return the texts of the command line as one row, with tabs between them. None if there are none."""
-    if len(texts) not in (0, 1, needed):
-        raise InputError(
-            f"expected {count(needed, 'TEXT argument')}, got {len(texts)}", fix="Quote each text"
-        )
-    return "\t".join(texts) if texts else None
+def _checked_items(items: Iterator[Any], files: Sequence[Path]) -> Iterable[Any]:
+    """Return the items, after reading all of them from files, or the first from a stream.
+
+    So invalid input is refused before the faithfulness is measured.
+    """
+    if files and not any(map(is_stream, files)):
+        return list(items)
+    return chain(list(islice(items, 1)), items)
 
 
 def layer_shares(folder: Path) -> tuple[LayerShares, ...]:
@@ -113,6 +117,8 @@ class ExplainSession:
     layers: Sequence[LayerShares] = ()
     title: str
     progress: ShowProgress
+    examples: str = "texts"
+    """The name of the items, in the plural."""
 
     def run(
         self,
@@ -124,19 +130,18 @@ class ExplainSession:
         html: Path | None,
     ) -> None:
         """Print an explanation of each item, and write a page to ``html`` if given."""
-        explained = self._with_progress(self._explain(items, self.methods))
+        screen = ExplanationScreen()
+        explained = self._explained(items, one_by_one=screen.is_terminal and held_out is not None)
         if held_out is None:
             known = list(explained)
-            figures, source = self._measured(known), MEASURED_HERE
-            explained = iter(known)
+            figures, explained = self._measured(known), iter(known)
         else:
             figures = self._held_out_figures(held_out, folder)
-            source = f"Faithfulness was measured on texts of {held_out.file.name}."
-        lines = [*notes, source] if figures else list(notes)
-        screen = ExplanationScreen()
+        lines = [*notes, self._source(figures, held_out, folder)] if figures else list(notes)
         shown: list[Any] = []
         try:
-            screen.begin(self.model.warning, figures, noun=self.model.noun, notes=lines)
+            model = self.model
+            screen.begin(model.warning, figures, noun=model.noun, quantity=model.quantity, notes=lines)
             for each in explained:
                 shown.append(each.explanation)
                 self.model.show(each.explanation, screen)
@@ -145,13 +150,27 @@ class ExplainSession:
                 screen.layers(self.layers)
         except (KeyboardInterrupt, BrokenPipeError):  # keep what is explained so far
             if html:
-                atomic_write(
-                    html, self._page(shown, figures, [*lines, f"Stopped after {count(len(shown), 'text')}."])
-                )
+                stopped = f"Stopped after {count(len(shown), self._example)}."
+                atomic_write(html, self._page(shown, figures, [*lines, stopped]))
             raise
         if html:
             atomic_write(html, self._page(shown, figures, lines))
             screen.wrote(html)
+
+    @property
+    def _example(self) -> str:
+        """The name of an item, in the singular."""
+        return self.examples.removesuffix("s")
+
+    def _source(self, figures: Sequence[Faithfulness], held_out: HeldOutFile | None, folder: Path) -> str:
+        """Return what the faithfulness was measured on, as a sentence."""
+        if held_out is None:
+            return f"Faithfulness was measured on the {self.examples} below and may differ on others."
+        number = count(max(each.texts for each in figures), self.model.noun)
+        if held_out.file == folder / SAMPLES:
+            own = number.replace(" ", " held-out ", 1)
+            return f"Faithfulness was measured on {own} of the dev data."
+        return f"Faithfulness was measured on {number} of {held_out.file.name}."
 
     def _explain(self, items: Iterable[Any], methods: Sequence[Method]) -> Iterator[Explained]:
         return explain_items(self.model, items, methods=methods, gradients=self.gradients)
@@ -163,7 +182,7 @@ class ExplainSession:
         def measure(asked: Sequence[Method]) -> list[Faithfulness]:
             chosen = sample_items(held_out.items, self.model.size)
             explained = []
-            with self.progress("explaining held-out texts", len(chosen)) as progress:
+            with self.progress(f"explaining held-out {self.examples}", len(chosen)) as progress:
                 for each in self._explain(chosen, asked):
                     explained.append(each)
                     progress.update(len(explained))
@@ -177,13 +196,23 @@ class ExplainSession:
         with self.progress("measuring faithfulness", answers) as progress:
             return measure_methods(self.model, explained, progress=progress.update)
 
-    def _with_progress(self, explained: Iterator[Explained]) -> Iterator[Explained]:
-        """Yield the same, and show progress while each item is explained."""
-        number = 0
-        while True:
-            number += 1
-            with self.progress(f"explaining text {number:,}"):
-                each = next(explained, None)
-            if each is None:
+    def _explained(self, items: Iterable[Any], *, one_by_one: bool) -> Iterator[Explained]:
+        """Explain the items and show progress: over all of them, or over each if their number is unknown.
+
+        ``one_by_one`` shows it over each, for explanations that appear on the same terminal.
+        """
+        explained = self._explain(items, self.methods)
+        total = len(items) if isinstance(items, Sequence) else None
+        if total is not None and not one_by_one:
+            with self.progress(f"explaining {self.examples}", total) as progress:
+                for number, each in enumerate(explained, start=1):
+                    progress.update(number)
+                    yield each
+            return
+        for number in count_from(1):
+            of = "" if total is None else f" of {total:,}"
+            with self.progress(f"explaining {self._example} {number:,}{of}"):
+                next_one = next(explained, None)
+            if next_one is None:
                 return
-            yield each
+            yield next_one

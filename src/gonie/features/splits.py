@@ -64,7 +64,7 @@ def hold_out(labels: Labels, *, share: float, seed: int) -> Splits:
     notes = _once(labels, "which stays in training")
     if len(held) < number:
         notes.append(
-            f"{len(held):,} texts are held out instead of {number:,}: each label keeps a text for training"
+            f"held out {count(len(held), 'text')} instead of {number:,}: each label keeps a text for training"
         )
     return Splits((Split(_others(held, len(labels)), held),), tuple(notes))
 

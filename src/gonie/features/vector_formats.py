@@ -94,7 +94,7 @@ def detect(path: Path) -> VectorLayout:
         if head.startswith(magic):
             raise InputError(f"not a supported file of word vectors: it is {what}", path=path, fix=fix)
     if not head.strip():
-        raise InputError("empty file", path=path, fix=_SUPPORTED)
+        raise InputError("the file is empty", path=path, fix=_SUPPORTED)
     header = _HEADER.match(head.removeprefix(b"\xef\xbb\xbf"))
     layout = _with_header(head, header) if header else None
     return layout or _without_header(head, path)

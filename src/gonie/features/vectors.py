@@ -22,6 +22,7 @@ from gonie.errors import InputError
 from gonie.features.vector_formats import VectorBlock, VectorLayout, blocks, detect
 from gonie.features.vocabulary import PADDING, RESERVED, Vocabulary
 from gonie.text.normalize import fallbacks, zero_digits
+from gonie.text.report import count
 
 EXACT, LOWER, DIGITS, RANDOM = ROUTES = ("exact", "lower case", "digits", "random")
 NOWHERE = -1  # row index of a word without a vector
@@ -222,7 +223,7 @@ def _notes(
     if read > kept:
         notes.append(f"{read - kept:,} repeated words: the first vector of each was kept")
     if undecoded:
-        notes.append(f"{undecoded:,} words are not UTF-8: their invalid bytes were replaced")
+        notes.append(f"replaced invalid UTF-8 in {count(undecoded, 'word')}")
     if layout.declared is not None and limit is None and read != layout.declared:
         notes.append(f"the header declares {layout.declared:,} vectors, but the file has {read:,}")
     return tuple(notes)

@@ -12,12 +12,12 @@ from os import PathLike
 
 import numpy as np
 
-from gonie.errors import GonieError, InputError
+from gonie.errors import GonieError
 from gonie.formats import conllu
 from gonie.formats.format import ReadOptions
 from gonie.formats.jsonl import Tokenizer
-from gonie.formats.tagged import Survey, TaggedSource, format_named, survey, write
-from gonie.text.report import Report, count
+from gonie.formats.tagged import Survey, TaggedSource, format_named, invalid_tags, survey, write
+from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
 from gonie.text.types import Sentence
 
@@ -190,7 +190,8 @@ def convert_file(
     source = TaggedSource(path, options)
     found = survey(source)
     if found.detection.invalid and policy == "error":
-        raise invalid_tags(found)
+        first = found.problems[0] if found.problems else None
+        raise invalid_tags(first, found.detection, report=found.report, option="--repair ")
     if to == found.report.choices["format"][0] == "conllu":
         kept = {name: index for index, name in enumerate(conllu.FIELDS) if index > 1}
         source = source.with_options(columns=kept)
@@ -207,13 +208,3 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
             yield sentence
         else:
             yield replace(sentence, tags=tuple(convert(sentence.tags, source, target)))
-
-
-def invalid_tags(found: Survey) -> InputError:
-    """Return the error for a file with invalid tags."""
-    first = f"; the first is {found.problems[0]}" if found.problems else ""
-    return InputError(
-        f"{count(found.detection.invalid, f'invalid {found.scheme} tag')}{first}",
-        path=found.report.path,
-        fix="Correct the file, or choose the repair policy begin or outside",
-    )

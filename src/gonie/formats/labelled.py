@@ -62,7 +62,7 @@ def _opened(
     content = lines(path)
     head = list(islice(content, 1))
     if not head:
-        raise InputError("empty file", path=report.path)
+        raise InputError("the file is empty", path=report.path)
     kind, reason = (given, "as given") if given else _detected(report.path, head[0][1], options)
     read = TEXT_FORMATS[kind].read
     assert read is not None  # folders are handled above

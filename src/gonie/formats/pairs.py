@@ -48,12 +48,28 @@ class LabelledPair:
         return f"{self.first}\n{self.second}"
 
 
+class ColumnWords(NamedTuple):
+    """Words for messages about the columns of the two texts, and about the column of the gold answer."""
+
+    texts: str
+    gold: str
+
+
+IN_TRAINING = ColumnWords(
+    """--set 'data.text_columns=["A", "B"]'""",
+    "--set data.label_column=NAME, or --set data.value_column=NAME for numbers",
+)
+"""How training names columns."""
+ASKED = ColumnWords("as asked", "as asked")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOptions:
     """Options for reading a file of pairs. Columns that are not set are detected and reported.
 
     ``texts`` are the columns, or JSON keys, of the two texts. ``label`` or ``value`` is the column of the
-    gold answer. Without ``gold``, answers are not read.
+    gold answer. Without ``gold``, answers are not read. ``reasons`` say why columns are set, and ``advice``
+    says how the current command names columns.
     """
 
     format: str = "auto"
@@ -61,6 +77,8 @@ class PairOptions:
     label: str | None = None
     value: str | None = None
     gold: bool = True
+    reasons: ColumnWords = ASKED
+    advice: ColumnWords = IN_TRAINING
 
 
 class PairColumns(NamedTuple):
@@ -89,12 +107,9 @@ class PairSource:
     def __iter__(self) -> Iterator[LabelledPair]:
         self._passes.begin()
         self.report = Report(path=display(self.path))
-        rows = _records(self.path, self.options, self.report)
-        head = list(islice(rows, 1))
-        if not head:
-            raise InputError("no pairs in the file", path=self.report.path)
-        self.columns = find_columns(list(head[0][1]), self.options, self.report, head[0][0])
-        yield from self._pairs(chain(head, rows), self.columns)
+        header, rows = _records(self.path, self.options, self.report)
+        self.columns = find_columns(header, self.options, self.report)
+        yield from self._pairs(rows, self.columns)
         if not self.report.pairs:
             raise InputError("no pairs in the file", path=self.report.path)
 
@@ -114,8 +129,9 @@ class PairSource:
             yield LabelledPair(first, second, () if label is None else (label,), value, report.path, line)
 
 
-def find_columns(names: Sequence[str], options: PairOptions, report: Report, line: int) -> PairColumns:
-    """Return the columns of the two texts and of the gold answer, as asked or by their known names."""
+def find_columns(header: Fields, options: PairOptions, report: Report) -> PairColumns:
+    """Return the columns of the two texts and of the gold answer, as set or by their known names."""
+    line, names = header
     listed = ", ".join(map(_shortened, names))
     texts = next((pair for pair in [options.texts, *TEXTS] if pair and set(pair) <= set(names)), None)
     if texts is None or (options.texts is not None and texts != options.texts):
@@ -124,9 +140,9 @@ def find_columns(names: Sequence[str], options: PairOptions, report: Report, lin
             f"no columns {wanted} for the two texts; the columns are {listed}",
             path=report.path,
             line=line,
-            fix="Rename the columns, or name them in training: data.text_columns",
+            fix=_rename("columns", "them", options.advice.texts),
         )
-    report.choose("texts", " and ".join(texts), "as asked" if options.texts else "by their names")
+    report.choose("texts", " and ".join(texts), options.reasons.texts if options.texts else "by their names")
     if not options.gold:
         return PairColumns(*texts, None, None)
     asked = options.label or options.value
@@ -137,16 +153,21 @@ def find_columns(names: Sequence[str], options: PairOptions, report: Report, lin
             f"{listed}",
             path=report.path,
             line=line,
-            fix="Rename the column, or name it: --label-column in gonie evaluate, data.label_column or "
-            "data.value_column in training",
+            fix=_rename("column", "it", options.advice.gold),
         )
     is_label = bool(options.label) or (not options.value and found in LABELS)
-    report.choose("labels" if is_label else "values", found, "as asked" if asked else "by its name")
+    report.choose("labels" if is_label else "values", found, options.reasons.gold if asked else "by its name")
     return PairColumns(*texts, found if is_label else None, None if is_label else found)
 
 
-def _records(path: str | PathLike[str], options: PairOptions, report: Report) -> Iterator[Record]:
-    """Yield the rows of a file as mappings from column to cell."""
+def _rename(columns: str, pronoun: str, advice: str) -> str:
+    return f"Rename the {columns}" + (f", or name {pronoun}: {advice}" if advice else "")
+
+
+def _records(
+    path: str | PathLike[str], options: PairOptions, report: Report
+) -> tuple[Fields, Iterator[Record]]:
+    """Return the names of the columns with their line, and the rows as mappings from column to cell."""
     content = lines(path)
     head = list(islice(content, 1))
     if not head:
@@ -155,7 +176,11 @@ def _records(path: str | PathLike[str], options: PairOptions, report: Report) ->
     report.choose("format", kind, reason)
     rows = chain(head, content)
     if kind == "jsonl":
-        return _objects(rows, report)
+        objects = _objects(rows, report)
+        first = next(objects, None)
+        if first is None:
+            raise InputError("no pairs in the file", path=report.path)
+        return (first[0], list(first[1])), chain([first], objects)
     return _table(read_tab_rows(rows, report) if kind == "tsv" else read_csv_rows(rows, report), report)
 
 
@@ -183,12 +208,16 @@ def _objects(rows: Iterable[Line], report: Report) -> Iterator[Record]:
         yield number, read_record(line, report.path, number, keys=())
 
 
-def _table(rows: Iterator[Fields], report: Report) -> Iterator[Record]:
-    """Yield the rows below the header."""
-    _, names = next(rows, (1, ()))
+def _table(rows: Iterator[Fields], report: Report) -> tuple[Fields, Iterator[Record]]:
+    """Return the header of a table, and the rows below it."""
+    line, names = next(rows, (1, ()))
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two columns are called {twice!r}", path=report.path, line=1, fix="Rename one")
+        raise InputError(f"two columns are called {twice!r}", path=report.path, line=line, fix="Rename one")
+    return (line, names), _below(names, rows, report)
+
+
+def _below(names: Sequence[str], rows: Iterator[Fields], report: Report) -> Iterator[Record]:
     for line, fields in rows:
         if len(fields) != len(names):
             raise InputError(
@@ -228,7 +257,12 @@ def _value(record: Mapping[str, Any], name: str, path: str, line: int) -> float:
     except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or isinstance(value, bool):
-        raise InputError(f"not a number under {name!r}: {_shortened(value)}", path=path, line=line)
+        raise InputError(
+            f"not a number under {name!r}: {_shortened(value)}",
+            path=path,
+            line=line,
+            fix="Correct the number or remove the pair",
+        )
     return number
 
 

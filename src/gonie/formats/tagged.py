@@ -20,8 +20,18 @@ from gonie.errors import InputError
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.formats.table import FORMATS
 from gonie.system.files import Line, Passes, atomic_file, display, is_stream, lines
-from gonie.text.report import Report
-from gonie.text.schemes import IOB2, Checker, Detection, Policy, Scheme, TagTally, repair, scheme_named
+from gonie.text.report import Report, count
+from gonie.text.schemes import (
+    IOB2,
+    Checker,
+    Detection,
+    Policy,
+    Problem,
+    Scheme,
+    TagTally,
+    repair,
+    scheme_named,
+)
 from gonie.text.types import Sentence
 
 PEEK = 200
@@ -64,7 +74,7 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     rows: Iterator[Line] = lines(path)
     head = list(islice(rows, PEEK))
     if not head:
-        raise InputError("empty file", path=name)
+        raise InputError("the file is empty", path=name)
     kind, reason = (options.format, "as given") if options.format != "auto" else _detected(name, head)
     report.choose("format", kind, reason)
     sentences = format_named(kind).read(chain(head, rows), options, report)
@@ -77,14 +87,53 @@ def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report
     """Yield the sentences with valid tags, repaired by the policy."""
     scheme = scheme_named(options.scheme) if isinstance(options.scheme, str) else options.scheme
     checker = Checker(scheme=scheme)
-    for sentence in sentences:
-        if sentence.tags is None or not checker.problems(sentence.tags):
+    remaining = iter(sentences)
+    for sentence in remaining:
+        problems = checker.problems(sentence.tags or ())
+        if not problems:
             yield sentence
-            continue
-        places = [f"{sentence.path}:{row}" for row in report.rows]
-        tags, changed = repair(sentence.tags, scheme, options.repair, places=places)
-        report.repairs[options.repair] += changed
-        yield replace(sentence, tags=tuple(tags))
+        elif options.repair == "error":
+            first = _placed(sentence, problems[0], report)
+            raise invalid_tags(first, _counted(chain([sentence], remaining), scheme), report=report)
+        else:
+            tags, changed = repair(sentence.tags or (), scheme, options.repair)
+            report.repairs[options.repair] += changed
+            yield replace(sentence, tags=tuple(tags))
+
+
+def _counted(sentences: Iterable[Sentence], scheme: Scheme) -> Detection:
+    """Count the tags of the sentences, and how many of them are invalid."""
+    tally = TagTally()
+    for sentence in sentences:
+        tally.add(sentence.tags or ())
+    return _with_given_scheme(tally, scheme)
+
+
+def invalid_tags(
+    first: InvalidTag | None,
+    found: Detection,
+    *,
+    report: Report,
+    option: str = "--set data.repair=",
+) -> InputError:
+    """Return the error for a file with invalid tags. ``option`` is the option that names a repair policy.
+
+    If most tags of the file are not even tags of the scheme, no repair is proposed.
+    """
+    scheme = found.scheme
+    foreign = {tag: number for tag, number in found.counts.items() if scheme.split(tag) is None}
+    if 2 * sum(foreign.values()) > report.tokens:
+        return InputError(
+            f"{sum(foreign.values()):,} of {count(report.tokens, 'tag')} are not {scheme.kind} tags, "
+            f"such as {next(iter(foreign))!r}",
+            path=report.path,
+            fix="Check the file and its tag column",
+        )
+    number = count(found.invalid, f"invalid {scheme.kind} tag")
+    return InputError(
+        f"{report.path}: {number}" if first is None else f"{first} ({number} in the file)",
+        fix=f"Correct the tags, or repair them with {option}begin or {option}outside",
+    )
 
 
 class TaggedSource:
@@ -181,12 +230,17 @@ def _locate(source: TaggedSource, scheme: Scheme, shown: int) -> list[InvalidTag
     checker = Checker(scheme=scheme)
     found: list[InvalidTag] = []
     for sentence in source:
-        rows = source.report.rows
-        for problem in checker.problems(sentence.tags or ()):
-            found.append(InvalidTag(f"{sentence.path}:{rows[problem.index]}", problem.tag, problem.reason))
+        found += [
+            _placed(sentence, problem, source.report) for problem in checker.problems(sentence.tags or ())
+        ]
         if len(found) >= shown:
             break
     return found[:shown]
+
+
+def _placed(sentence: Sentence, problem: Problem, report: Report) -> InvalidTag:
+    """Return an invalid tag of the last sentence read, with its line."""
+    return InvalidTag(f"{sentence.path}:{report.rows[problem.index]}", problem.tag, problem.reason)
 
 
 # --- writing ---------------------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
     text      one text per line; rows with several texts are tab-separated
     tokens    one sentence per line, as space-separated tokens
     jsonl     one JSON object per line; the columns are its keys
+    tsv       a table with a header, one row per line (in bulk runs)
     parquet   a table with the texts in its columns
 
-A task may also read files in its labelled formats (``conll``, ``tsv``). Their rows are examples.
+In a stream, a task may also read files in its labelled formats (``conll``, ``tsv``). Their rows are examples.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from gonie.system.parquet import ID, SUFFIX, ParquetCell
 
 AUTO = "auto"
 """Choose the kind by the suffix of each file."""
-TEXT, TOKENS, JSONL, PARQUET = "text", "tokens", "jsonl", "parquet"
+TEXT, TOKENS, JSONL, TSV, PARQUET = "text", "tokens", "jsonl", "tsv", "parquet"
 COMPRESSED = (".gz", ".xz")
 ARGUMENT = "TEXT"  # the name in messages of the text given on the command line
 Place = tuple[str, int, str]
@@ -61,14 +62,20 @@ def kind_of(path: str | Path, kinds: Sequence[str]) -> str:
     return next((kind for kind in kinds if last in SUFFIXES.get(kind, ())), TEXT)
 
 
-def line_row(file: str, number: int, line: str, columns: Sequence[str]) -> TextRow:
-    """Return the row of a line: one text, or one tab-separated text per column."""
+def line_row(
+    file: str, number: int, line: str, columns: Sequence[str], *, table: str = "pass --input tsv"
+) -> TextRow:
+    """Return the row of a line: one text, or one tab-separated text per column.
+
+    ``table`` says how the command reads a table, for messages.
+    """
     texts = (line,) if len(columns) == 1 else tuple(line.split("\t"))
     if len(texts) != len(columns):
         raise InputError(
             f"expected {len(columns)} tab-separated texts ({', '.join(columns)}), got {len(texts)}",
             path=file,
             line=number,
+            fix=f"If it is a table with a header, {table}" if len(texts) > len(columns) else "",
         )
     return TextRow(file, number, texts)
 
@@ -79,6 +86,39 @@ def record_row(file: str, number: int, line: str, columns: Sequence[str]) -> Tex
         return None
     record = read_record(line, file, number, keys=columns)
     return TextRow(file, number, tuple(record[column] for column in columns), record)
+
+
+def header_names(file: str, line: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the column names of a TSV header. Raise InputError unless it has each of ``columns`` once."""
+    names = tuple(line.split("\t"))
+    for column in columns:
+        if names.count(column) != 1:
+            problem = "several columns" if column in names else "no column"
+            raise InputError(
+                f"{problem} {column} in the header: {', '.join(names)[:200]}",
+                path=file,
+                line=1,
+                fix="Name the columns of the texts with --column. Without a header, use --input text",
+            )
+    return names
+
+
+def table_row(
+    file: str, number: int, line: str, columns: Sequence[str], names: Sequence[str]
+) -> TextRow | None:
+    """Return the row of a line of a TSV table with the columns ``names``, or None for a blank line."""
+    if not line.strip():
+        return None
+    cells = line.split("\t")
+    if len(cells) != len(names):
+        raise InputError(
+            f"expected {len(names)} columns separated by tabs, as in the header, got {len(cells)}",
+            path=file,
+            line=number,
+            fix="Replace tabs inside texts by spaces",
+        )
+    found = dict(zip(names, cells, strict=True))
+    return TextRow(file, number, tuple(found[column] for column in columns))
 
 
 def cell_row(file: str, cell: ParquetCell, columns: Sequence[str]) -> TextRow:
@@ -104,6 +144,22 @@ LINES: Mapping[str, Callable[[str, int, str, Sequence[str]], TextRow | None]] = 
 def _plain(value: Any) -> Any:
     """Return an id as a value that JSON can store."""
     return value if isinstance(value, str | int | float) else str(value)
+
+
+def check_texts(texts: Sequence[str], needed: int, *, call: str) -> None:
+    """Refuse TEXT arguments that are not ``needed`` texts, as arguments or with tabs in one argument.
+
+    ``call`` is the command without its texts, for messages.
+    """
+    got = len(texts) if len(texts) != 1 else 1 + texts[0].count("\t")
+    if not texts or needed in (len(texts), got):
+        return
+    if needed == 1:
+        raise InputError(
+            f"expected one TEXT, got {got}",
+            fix="Quote a text that has spaces. For several texts, pass one per line on standard input",
+        )
+    raise InputError(f"the model needs {needed} texts, got {got}", fix=f"Run: {call}{' TEXT' * needed}")
 
 
 def check_one_source(given: bool, files: Sequence[str | Path]) -> None:

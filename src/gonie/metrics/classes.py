@@ -120,12 +120,13 @@ def evaluate_classes(
     ``probabilities`` (N, K) has one column per label in ``labels``, the labels of the model. With
     ``multi_label``, a text may have any number of labels and each probability stands alone. Otherwise a text
     has one label and its probabilities sum to 1. ``lengths`` (tokens per text) is used for the scores by
-    length. ``bootstrap`` is the number of resamples; 0 computes no intervals.
+    length. ``bootstrap`` is the number of resamples; 0 computes no intervals, and neither does a single text.
     """
     chances = np.asarray(probabilities, dtype=np.float64)
     _check(gold, predicted, chances, labels, multi_label=multi_label)
     if lengths is not None and len(lengths) != len(gold):
         raise InputError(f"expected lengths of {len(gold)} texts, got lengths of {len(lengths)}")
+    bootstrap = bootstrap if len(gold) > 1 else 0
     columns = {label: at for at, label in enumerate(labels)}
     truth, guess = [_spans(text.labels) for text in gold], [_spans(given) for given in predicted]
     scores, counts = SpanScores.from_spans(truth, guess), _counts(truth, guess)

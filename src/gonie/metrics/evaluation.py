@@ -167,7 +167,7 @@ def evaluate(
     names a policy of ``gonie.text.schemes.repair`` for predictions that violate their scheme. ``known_tags``
     are the tags of the model. Without them, the types in ``seen`` are taken as known. ``confidences`` has one
     value per token, ``chances`` the probabilities of the predicted spans. ``bootstrap`` is the number of
-    resamples; 0 computes no intervals.
+    resamples; 0 computes no intervals, and neither does a single sentence.
     """
     predicted_scheme = predicted_scheme or scheme
     gold_tags: Sequence[Tags] = _check(gold, predicted_tags)
@@ -193,7 +193,7 @@ def evaluate(
         confusion=Confusion.from_spans(truth, guess),
         boundaries=Boundaries.from_spans(truth, guess) if has_boundaries else None,
         intervals=None
-        if not bootstrap
+        if not bootstrap or len(gold) < 2
         else bootstrap_intervals(
             spans=span_counts(truth, guess, labels),
             tokens=tokens,

@@ -49,7 +49,8 @@ def length_scores(
 ) -> tuple[LengthScore, ...]:
     """Score the texts of each length, short ones first, without empty bins.
 
-    ``lengths`` is tokens per text (N). ``counts`` (N, 3) holds gold, predicted and correct labels.
+    ``lengths`` is tokens per text (N). ``counts`` (N, 3) holds gold, predicted and correct labels. A bin of
+    one text has no interval.
     """
     highs = FIRST * 2 ** np.arange(max(1, int(max(lengths, default=0)).bit_length()), dtype=np.int64)
     bins, place = np.unique(np.searchsorted(highs, lengths, side="left"), return_inverse=True)  # (G,), (N,)
@@ -59,13 +60,14 @@ def length_scores(
     if resamples:
         found = intervals(table, _f1, resamples=resamples, seed=seed)  # (G, 2)
         pairs = [(float(low), float(high)) for low, high in found]
+    sizes = np.bincount(place, minlength=len(bins))  # (G,)
     return tuple(
         LengthScore(
             low=int(highs[at - 1]) + 1 if at else 0,
             high=int(highs[at]),
-            texts=int(np.count_nonzero(place == group)),
+            texts=int(sizes[group]),
             counts=Counts(*map(int, sums[group])),
-            interval=pairs[group],
+            interval=pairs[group] if sizes[group] > 1 else None,
         )
         for group, at in enumerate(bins)
     )

@@ -33,7 +33,7 @@ MOST_ERRORS, BEGINNING, END = 20, 300, 100
 """The number of errors on the page, and how many characters of a long text are shown at each end."""
 
 MEASURES = {
-    "accuracy": "accuracy of texts",
+    "accuracy": "accuracy of {noun}",
     "f1": "F1 of labels, micro average",
     "relation_f1": "F1 of directed relations, macro average, as in SemEval-2010 task 8",
 }
@@ -55,58 +55,66 @@ def render_classes(
     curve: Sequence[Mapping[str, object]] | None = None,
     details: Mapping[str, object] | None = None,
     explain: ErrorExplainer | None = None,
+    noun: str = "texts",
 ) -> str:
     """Render the report as one HTML file. ``curve`` and ``details`` are as in ``tag_report.render``.
 
-    With ``explain``, the worst errors are shown with word weights.
+    With ``explain``, the worst errors are shown with word weights. ``noun`` is what the model labels: texts
+    or pairs.
     """
     return page(
         title,
-        _head(evaluation, title),
-        training(curve or (), unit="text"),
+        _head(evaluation, title, noun),
+        training(curve or (), unit=noun.removesuffix("s")),
         section("Labels", label_scores(evaluation.scores, evaluation.intervals)),
         None if evaluation.relations is None else _relations(evaluation.relations),
         _confusion(evaluation),
-        _calibration(evaluation.calibration, noun="labels" if evaluation.multi_label else "texts"),
-        _lengths(evaluation.lengths),
+        _calibration(evaluation.calibration, noun="labels" if evaluation.multi_label else noun),
+        _lengths(evaluation.lengths, noun),
         _errors(evaluation, explain),
         detail_section(details or {}),
         style=STYLE if explain is None else STYLE + explain.style,
     )
 
 
-def _head(evaluation: ClassEvaluation, title: str) -> Markup:
+def _head(evaluation: ClassEvaluation, title: str, noun: str) -> Markup:
     name, value = evaluation.headline
     return opening(
         title,
         score=value,
-        measure=MEASURES[name],
+        measure=MEASURES[name].format(noun=noun),
         interval=evaluation.interval(name),
-        values=_facts(evaluation),
-        told=how_classes_scored(evaluation),
+        values=_facts(evaluation, noun),
+        told=how_classes_scored(evaluation, noun),
         unknown=evaluation.unknown_labels,
     )
 
 
-def _facts(evaluation: ClassEvaluation) -> dict[str, str]:
+def _facts(evaluation: ClassEvaluation, noun: str) -> dict[str, str]:
     micro = evaluation.scores.micro
-    values = {"accuracy": percent(evaluation.accuracy)}
+    values = {}
+    if evaluation.headline[0] != "accuracy":
+        values["accuracy"] = percent(evaluation.accuracy)
     if evaluation.multi_label:
         values |= {"precision": percent(micro.precision), "recall": percent(micro.recall)}
     values["macro F1"] = percent(evaluation.scores.macro.f1)
     if evaluation.auc is not None:
         values["ROC AUC"] = percent(evaluation.auc)
     values["calibration error"] = percent(evaluation.calibration.width.error)
-    values["texts"] = f"{evaluation.texts:,}"
+    values[noun] = f"{evaluation.texts:,}"
     values["with errors"] = f"{evaluation.texts - evaluation.right:,}"
     return values
 
 
-def how_classes_scored(evaluation: ClassEvaluation) -> str:
-    """Return one sentence on how the averages are computed."""
+def how_classes_scored(evaluation: ClassEvaluation, noun: str = "texts") -> str:
+    """Return one sentence on how the averages are computed. ``noun`` is what the model labels."""
+    one = noun.removesuffix("s")
     if evaluation.multi_label:
-        return "Texts may have several labels. For accuracy, a text is correct if all its labels match."
-    return "One label per text: micro precision, recall and F1 equal accuracy."
+        return (
+            f"{noun.capitalize()} may have several labels. "
+            f"For accuracy, a {one} is correct if all its labels match."
+        )
+    return f"One label per {one}: micro precision, recall and F1 equal accuracy."
 
 
 def _relations(relations: RelationScores) -> Markup:
@@ -145,7 +153,10 @@ def _calibration(calibration: Calibration, *, noun: str) -> Markup:
     ]
     header = ("probability", noun, "mean predicted", "correct", "difference")
     inner = table(caption="Bins of equal width, in percent", header=header, rows=rows)
-    told = "Columns that end on the dashed line are well calibrated. Below it, the model is overconfident."
+    told = (
+        "Columns that end on the dashed line are well calibrated. "
+        "Below it, the model is overconfident. The gap is orange."
+    )
     return section(
         "Calibration",
         note(told),
@@ -155,7 +166,7 @@ def _calibration(calibration: Calibration, *, noun: str) -> Markup:
     )
 
 
-def _lengths(lengths: Sequence[LengthScore]) -> Markup | None:
+def _lengths(lengths: Sequence[LengthScore], noun: str) -> Markup | None:
     if not lengths:
         return None
     rows = [
@@ -168,10 +179,9 @@ def _lengths(lengths: Sequence[LengthScore]) -> Markup | None:
         )
         for score in lengths
     ]
-    header = ("tokens", "texts", "F1", "95% interval", "0 – 100")
-    inner = table(
-        caption="F1 in percent by length (accuracy, if each text has one label)", header=header, rows=rows
-    )
+    header = ("tokens", noun, "F1", "95% interval", "0 – 100")
+    caption = f"F1 in percent by length (accuracy, if each {noun.removesuffix('s')} has one label)"
+    inner = table(caption=caption, header=header, rows=rows)
     return section("By length", inner)
 
 

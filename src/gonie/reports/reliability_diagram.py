@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from gonie.metrics.calibration import Bin, Reliability
 from gonie.reports.html.markup import Markup, element
-from gonie.reports.svg import Scale
+from gonie.reports.svg import Scale, across_line
 
-WIDTH, HEIGHT = 450, 372
+WIDTH, HEIGHT = 450, 378
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 28, 276  # the edges of the upper plot
 SHARES = (292, 340)  # top and bottom of the lower plot
 MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -27,7 +27,7 @@ def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
         "svg",
         element("title", told),
         element("text", "Correct, in percent", x=LEFT, y=14, class_="name"),
-        *(_level(up(mark), mark) for mark in MARKS),
+        *(across_line(up(mark), f"{100 * mark:g}", left=LEFT, right=WIDTH - RIGHT) for mark in MARKS),
         *(_column(each, across, up, noun) for each in reliability.bins),
         element("line", x1=across(0), y1=up(0), x2=across(1), y2=up(1), class_="diagonal"),
         *(_share(each, across, Scale(0, most, SHARES[1], SHARES[0])) for each in reliability.bins),
@@ -35,16 +35,11 @@ def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
             element("text", f"{100 * mark:g}", x=across(mark), y=SHARES[1] + 14, text_anchor="middle")
             for mark in MARKS
         ),
-        element("text", f"predicted probability in percent; below: number of {noun}", x=LEFT, y=HEIGHT - 4),
+        element("text", f"predicted probability in percent (grey: number of {noun})", x=LEFT, y=HEIGHT - 4),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="img",
         class_="diagram",
     )
-
-
-def _level(y: float, mark: float) -> Markup:
-    line = element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid")
-    return Markup(line + element("text", f"{100 * mark:g}", x=LEFT - 8, y=y + 4, text_anchor="end"))
 
 
 def _column(each: Bin, across: Scale, up: Scale, noun: str) -> Markup:

@@ -25,6 +25,11 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .whisker { stroke: rgb(var(--right) / .5); stroke-width: 5 }
 .diagram { max-width: 30rem; margin: .75rem 0 }
 .diagonal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4 }
+.pair { fill: rgb(var(--right) / .45) }
+.texts th, .texts td { text-align: left; vertical-align: top }
+.texts td:first-child { padding-left: .2rem }
+.texts td:last-child { width: 100%; white-space: normal; overflow-wrap: anywhere }
+.texts p { margin: 0; max-width: none }
 .column { fill: rgb(var(--right) / .6) }
 .gap { fill: rgb(var(--due) / .35); stroke: rgb(var(--due)); stroke-dasharray: 3 2 }
 .share { fill: var(--soft) }
@@ -33,6 +38,7 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .reading { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem .5rem; margin-top: .2rem }
 .side { color: var(--soft); font-size: .8rem; padding-top: .3rem }
 .text { line-height: 2.05; overflow-wrap: anywhere }
+.text > bdi { white-space: pre-line }
 .legend { max-width: none; line-height: 2 }
 mark.due { --tone: var(--due); --ink: var(--due-ink); border-bottom-style: dashed }
 mark.given { --tone: var(--given); --ink: var(--given-ink); border-bottom-style: dotted }

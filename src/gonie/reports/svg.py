@@ -6,42 +6,69 @@ Colours come from the style sheet of the page by class, so they follow light and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gonie.reports.html.markup import Markup, element
 
-WIDTH, PANEL, LEFT, RIGHT, TOP, BOTTOM = 450, 160, 46, 14, 28, 24
+WIDTH, PANEL, RIGHT, TOP, BOTTOM = 450, 160, 14, 28, 24
+NARROW, GAP, LETTER = 46, 8, 7.5
+"""The narrowest left margin, the gap between a label and its axis, and the width of a digit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One curve: the record key it shows, its title (with a placeholder for the unit) and number format."""
+    """One curve: the record key it shows, its title (with a placeholder for the unit) and a factor."""
 
     key: str
     title: str
-    show: Callable[[float], str]
+    factor: float = 1
     mark_best: bool = False
 
 
 PANELS = (
-    Panel("score", "Dev score", lambda value: f"{100 * value:.4g}", mark_best=True),
-    Panel("train_score", "Score on training {unit}s", lambda value: f"{100 * value:.4g}"),
-    Panel("loss", "Training loss per {unit}", lambda value: f"{value:.4g}"),
-    Panel("rate", "Learning rate", lambda value: f"{value:.3g}"),
-    Panel("seconds", "Seconds per epoch", lambda value: f"{value:.3g}"),
+    Panel("score", "Dev score", factor=100, mark_best=True),
+    Panel("train_score", "Score on training {unit}s", factor=100),
+    Panel("loss", "Training loss per {unit}"),
+    Panel("rate", "Learning rate"),
+    Panel("seconds", "Seconds per epoch"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The values of a panel: (epoch, value) points, and the best one if the panel marks it."""
+
+    title: str
+    key: str
+    path: list[tuple[float, float]]
+    best: tuple[float, float] | None
+
+    @property
+    def marks(self) -> list[float]:
+        """The values of the horizontal lines."""
+        values = [value for _, value in self.path]
+        return ticks(min(values), max(values))
 
 
 def training_curve(records: Sequence[Mapping[str, object]], *, unit: str = "sentence") -> Markup | None:
     """Render one panel per quantity over the epochs, from records with ``epoch`` and the keys of ``PANELS``.
 
-    A quantity that no record has gets no panel. Non-finite values are left out of the line. ``unit`` is what
-    the model trains on: sentences or texts.
+    A quantity that no record has gets no panel. Non-finite values are left out of the line. The best epoch is
+    the last one that ``improved``. ``unit`` is what the model trains on: a sentence, a text or a pair.
     """
-    named = (replace(panel, title=panel.title.format(unit=unit)) for panel in PANELS)
-    drawn = [drawing for panel in named if (drawing := _panel(panel, records)) is not None]
-    return element("div", *drawn, class_="curves") if drawn else None
+    curves = [curve for panel in PANELS if (curve := _curve(panel, records, unit)) is not None]
+    left = left_margin([label for curve in curves for label in tick_labels(curve.marks)])
+    return element("div", *(_drawing(curve, left) for curve in curves), class_="curves") if curves else None
+
+
+def _curve(panel: Panel, records: Sequence[Mapping[str, object]], unit: str) -> Curve | None:
+    path, better = (
+        [(epoch, panel.factor * value) for epoch, value in points(chosen, panel.key)]
+        for chosen in (records, [record for record in records if record.get("improved") is True])
+    )
+    best = better[-1] if panel.mark_best and better else None
+    return Curve(panel.title.format(unit=unit), panel.key, path, best) if path else None
 
 
 def points(records: Sequence[Mapping[str, object]], key: str) -> list[tuple[float, float]]:
@@ -83,28 +110,47 @@ def ticks(low: float, high: float, count: int = 4) -> list[float]:
     return [round(step * at, 12) for at in range(first, last + 1)]
 
 
-def _panel(panel: Panel, records: Sequence[Mapping[str, object]]) -> Markup | None:
-    path = points(records, panel.key)
-    if not path:
-        return None
-    marks = ticks(min(y for _, y in path), max(y for _, y in path))
-    low, high = path[0][0], path[-1][0]
-    across = Scale(low, high if high > low else low + 1, LEFT, WIDTH - RIGHT)
+def tick_labels(marks: Sequence[float]) -> list[str]:
+    """Return the marks as text, all with the decimals that their distance needs."""
+    step, largest = marks[1] - marks[0], max(map(abs, marks))
+    if step < 1e-5 or largest >= 1e6:
+        return [f"{mark:.3g}" for mark in marks]
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9))
+    return [f"{mark:.{decimals}f}" for mark in marks]
+
+
+def left_margin(labels: Iterable[str]) -> float:
+    """Return the room that the labels of a vertical axis need."""
+    return max(NARROW, GAP + LETTER * max(map(len, labels), default=0))
+
+
+def across_line(y: float, label: str, *, left: float, right: float) -> Markup:
+    """Render a horizontal grid line with its label on the left."""
+    line = element("line", x1=left, x2=right, y1=y, y2=y, class_="grid")
+    return Markup(line + element("text", label, x=left - GAP, y=y + 4, text_anchor="end"))
+
+
+def _drawing(curve: Curve, left: float) -> Markup:
+    marks, right = curve.marks, WIDTH - RIGHT
+    low, high = curve.path[0][0], curve.path[-1][0]
+    across = Scale(low, high if high > low else low + 1, left, right)
     up = Scale(marks[0], marks[-1], PANEL - BOTTOM, TOP)
-    best = max(path, key=lambda point: point[1]) if panel.mark_best else None
-    told = (
-        f"{panel.title}: {len(path)} epochs, first {panel.show(path[0][1])}, last {panel.show(path[-1][1])}"
-    )
+    best = None if curve.best is None else f"best {curve.best[1]:.2f} in epoch {curve.best[0]:g}"
+    told = f"first {curve.path[0][1]:.4g}, last {curve.path[-1][1]:.4g}"
+    title = f"{curve.title}: {len(curve.path)} epochs, {told}"
     return element(
         "svg",
-        element(
-            "title", told if best is None else f"{told}, best {panel.show(best[1])} in epoch {best[0]:g}"
+        element("title", title if best is None else f"{title}, {best}"),
+        element("text", curve.title, x=left, y=14, class_="name"),
+        None if best is None else element("text", best, x=right, y=14, text_anchor="end"),
+        *(
+            across_line(up(mark), label, left=left, right=right)
+            for mark, label in zip(marks, tick_labels(marks), strict=True)
         ),
-        element("text", panel.title, x=LEFT, y=14, class_="name"),
-        *(_across_line(up(mark), panel.show(mark)) for mark in marks),
+        element("text", "epoch", x=left - GAP, y=PANEL - 4, text_anchor="end"),
         *(_epoch_mark(across(x), x) for x in _epochs(low, high)),
-        _line([(across(x), up(y)) for x, y in path], panel.key),
-        None if best is None else _best(across(best[0]), up(best[1]), f"{panel.show(best[1])} best"),
+        _line([(across(x), up(y)) for x, y in curve.path], curve.key),
+        None if curve.best is None else _ring(across(curve.best[0]), up(curve.best[1])),
         viewBox=f"0 0 {WIDTH} {PANEL}",
         role="img",
     )
@@ -113,11 +159,6 @@ def _panel(panel: Panel, records: Sequence[Mapping[str, object]]) -> Markup | No
 def _epochs(low: float, high: float) -> list[float]:
     marks = [mark for mark in ticks(low, high, 6) if low <= mark <= high and mark == int(mark)]
     return marks if low in marks else [low, *marks]
-
-
-def _across_line(y: float, label: str) -> Markup:
-    line = element("line", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y, class_="grid")
-    return Markup(line + element("text", label, x=LEFT - 8, y=y + 4, text_anchor="end"))
 
 
 def _epoch_mark(x: float, epoch: float) -> Markup:
@@ -132,12 +173,8 @@ def _line(path: list[tuple[float, float]], key: str) -> Markup:
     return Markup(line + "".join(dots))
 
 
-def _best(x: float, y: float, label: str) -> Markup:
-    anchor = "end" if x > WIDTH / 2 else "start"
-    ring = element("circle", cx=x, cy=y, r=6, class_="ring")
-    return Markup(
-        ring + element("text", label, x=x + (-10 if anchor == "end" else 10), y=y + 16, text_anchor=anchor)
-    )
+def _ring(x: float, y: float) -> Markup:
+    return element("circle", cx=x, cy=y, r=6, class_="ring")
 
 
 def interval_bar(value: float, interval: tuple[float, float] | None) -> Markup:

@@ -215,10 +215,18 @@ def _missing(file: Path) -> str:
     if not file.parent.is_dir():
         return f"The folder {file.parent} does not exist either"
     try:
-        near = difflib.get_close_matches(file.name, os.listdir(file.parent), n=1)
+        near = _similar(file.name, os.listdir(file.parent))
     except OSError:
-        near = []
-    return f"Did you mean {file.parent / near[0]}?" if near else "Check the name"
+        near = None
+    return f"Did you mean {file.parent / near}?" if near else "Check the name"
+
+
+def _similar(name: str, names: list[str]) -> str | None:
+    """Return the most similar of the names, if its part before the suffixes is similar too."""
+    stems = [other.partition(".")[0] for other in names]
+    close = difflib.get_close_matches(name.partition(".")[0], stems, n=1)
+    similar = [other for other, stem in zip(names, stems, strict=True) if stem in close]
+    return next(iter(difflib.get_close_matches(name, similar, n=1, cutoff=0.0)), None)
 
 
 def _inside(folder: Path) -> str:
@@ -243,7 +251,9 @@ def _undecodable(data: bytes, at: int, number: int, name: str) -> InputError:
 
 
 def _likely(data: bytes, line: bytes, name: str) -> str:
-    """Return a hint: the likely encoding and the command that converts it."""
+    """Return a hint: the likely encoding and the command that converts it, or that the line is damaged."""
+    if b"\0" not in line and _mostly_utf8(data):
+        return "The line has a damaged character. Correct the line and save the file as UTF-8"
     encoding = _encoding(data, line)
     if encoding is None:
         return "The file is binary or damaged"
@@ -251,6 +261,17 @@ def _likely(data: bytes, line: bytes, name: str) -> str:
     if name != display(STANDARD_INPUT):
         command += f" {shlex.quote(name)} > {shlex.quote(name + '.utf8')}"
     return f"The encoding may be {encoding}. Run: {command}"
+
+
+def _mostly_utf8(data: bytes) -> bool:
+    """Return whether few bytes are invalid compared with the other non-ASCII characters, or only one is.
+
+    In a file of another encoding, valid UTF-8 sequences occur only by chance.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    invalid = sum("\udc80" <= character <= "\udcff" for character in text)
+    valid = sum(character > "\x7f" for character in text) - invalid
+    return invalid == 1 or 4 * valid > invalid
 
 
 def _encoding(data: bytes, line: bytes) -> str | None:

@@ -80,7 +80,12 @@ class ExplainedModel(Protocol):
 
     @property
     def noun(self) -> str:
-        """What an answer describes: a text, or a span."""
+        """What an answer describes: a text, a pair or a span."""
+        ...
+
+    @property
+    def quantity(self) -> str:
+        """What removing words lowers, in messages: the probability of the prediction."""
         ...
 
     @property

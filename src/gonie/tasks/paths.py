@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 BUNDLED = "bundled:"
@@ -22,9 +22,10 @@ class PathTo:
     what: Literal["file", "folder", "cache"]
 
 
-InputFile = Annotated[str, PathTo("file")]
-InputFolder = Annotated[str, PathTo("folder")]
-CacheFolder = Annotated[str, PathTo("cache")]
+NonEmpty = Annotated[str, Field(min_length=1)]
+InputFile = Annotated[NonEmpty, PathTo("file")]
+InputFolder = Annotated[NonEmpty, PathTo("folder")]
+CacheFolder = Annotated[NonEmpty, PathTo("cache")]
 
 
 def locate(path: str) -> Path:

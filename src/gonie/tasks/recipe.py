@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import json
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -21,6 +23,31 @@ from gonie.tasks.paths import locate
 from gonie.tasks.section import ChoiceOf
 from gonie.tasks.sections import Recipe, with_sources
 from gonie.tasks.table import TASKS
+
+ORIGIN = "# Recipe: "
+"""The beginning of a comment with the name of the recipe that a run was started with."""
+
+_TYPES = {
+    "int_": "a whole number",
+    "float_": "a number",
+    "finite_number": "a finite number",
+    "bool_": "true or false",
+    "string_": "a text",
+    "list_type": "a list",
+    "dict_type": "a table of names and values",
+    "model_": "a section with keys of its own",
+}
+"""What a value must be, by the beginning of the name of pydantic's error."""
+
+_LIMITS = {
+    "greater_than": "greater than {gt:g}",
+    "greater_than_equal": "at least {ge:g}",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "at most {le:g}",
+    "literal_error": "{expected}",
+    "too_short": "a list of {min_length} or more items",
+}
+"""What a value must be, by the name of pydantic's error."""
 
 
 def recipe_names(*tasks: str) -> list[str]:
@@ -69,16 +96,16 @@ def check_recipe(
     if "task" in values and values["task"] not in tuple(known):  # it may be a table, which is not hashable
         task = values["task"]
         other = TASKS.get(task) if isinstance(task, str) else None
-        advice = f"use gonie {other.command} {source}" if other else f"use {' or '.join(known)}"
-        found.append(f"task: gonie {command} does not train {task!r}; {advice}")
         if other:
+            found.append(f"task: gonie {command} does not train {task!r}; use gonie {other.command} {source}")
             raise RecipeError(found, source=source)
+        found.append(f"task: unknown task {task!r}; use {_alternatives(list(known))}")
         values = {key: value for key, value in values.items() if key != "task"}
     kind = _type_of(values, command)
     try:
         recipe = kind.model_validate(values)
     except ValidationError as error:
-        raise RecipeError(found + _explain(kind, error), source=source) from None
+        raise RecipeError(found + explain_invalid(kind, error), source=source) from None
     if found:
         raise RecipeError(found, source=source)
     return recipe
@@ -97,8 +124,22 @@ def _opened(recipe: type[Recipe], sources: tuple[str, ...]) -> type[Recipe]:
     return with_sources(recipe)
 
 
-def write_recipe(recipe: Recipe) -> str:
-    """Return the recipe as TOML, with every key, including defaults."""
+def recipe_name(recipe: str | Path) -> str:
+    """Return the name of a recipe that is given as a file or by name: ``ner`` for ``mine/ner.toml``."""
+    return Path(recipe).name.removesuffix(".toml")
+
+
+def recipe_origin(path: Path) -> str | None:
+    """Return the ``origin`` that ``write_recipe`` wrote to the file, if any."""
+    first, _, _ = path.read_text("utf-8").partition("\n")
+    return first.removeprefix(ORIGIN) if first.startswith(ORIGIN) else None
+
+
+def write_recipe(recipe: Recipe, *, origin: str = "") -> str:
+    """Return the recipe as TOML, with every key, including defaults.
+
+    ``origin`` is the name of the recipe that it was made from, written as a comment.
+    """
     try:
         import tomli_w
     except ImportError as error:
@@ -108,7 +149,7 @@ def write_recipe(recipe: Recipe) -> str:
         raise RecipeError(
             ["a file name is not valid UTF-8, so it cannot be written to a recipe; rename the file"]
         )
-    return text
+    return f"{ORIGIN}{origin}\n{text}" if origin and origin.isprintable() else text
 
 
 def _type_of(values: Mapping[str, Any], command: str) -> type[Recipe]:
@@ -127,8 +168,9 @@ def _read(name: str) -> dict[str, Any]:
         path = _shipped() / f"{name}.toml"
     if not path.is_file():
         near = difflib.get_close_matches(name, recipe_names(), n=1)
-        advice = f"did you mean {near[0]!r}?" if near else f"shipped recipes: {', '.join(recipe_names())}"
-        raise RecipeError([f"no such recipe file or shipped recipe: {name}; {advice}"], source=name)
+        advice = f"did you mean {near[0]!r}? Shipped recipes" if near else "shipped recipes"
+        shipped = ", ".join(recipe_names())
+        raise RecipeError([f"no such recipe file or shipped recipe: {name}; {advice}: {shipped}"])
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -171,6 +213,11 @@ def _parse(text: str, place: list[str], kind: type[BaseModel]) -> Any:
     """Parse a TOML value, or return the text. ``none`` removes the key unless it is one of its values."""
     if text.lower() == "none":
         return text.lower() if _has_choice(kind, place, text.lower()) else None
+    return _toml(text)
+
+
+def _toml(text: str) -> Any:
+    """Parse a TOML value, or return the text if it is none."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -195,8 +242,8 @@ def _drop_companions(values: dict[str, Any], changed: set[str], kind: type[Recip
             data.pop(key, None)
 
 
-def _explain(kind: type[BaseModel], error: ValidationError) -> list[str]:
-    """Return one message per invalid key, which joins the errors of a union's alternatives."""
+def explain_invalid(kind: type[BaseModel], error: ValidationError) -> list[str]:
+    """Return one message per invalid key of a section, which joins the errors of a union's alternatives."""
     details: dict[str, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         details.setdefault(".".join(_key(kind, detail["loc"])) or "recipe", []).append(detail)
@@ -217,11 +264,35 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         return f"missing value ({field.description}); set it with --set {key}=…"
     if first["type"] == "value_error":
         return first["msg"].removeprefix("Value error, ")
-    return " or ".join(_uncapitalised(detail["msg"]) for detail in details) + f", got {first['input']!r}"
+    if first["type"] == "string_too_short":
+        return "must not be empty"
+    wanted = " or ".join(dict.fromkeys(map(_wanted, details)))
+    listable = first["type"] == "list_type" and not isinstance(first["input"], dict)
+    advice = f"; use {shlex.quote(_as_list(first['input']))}" if listable else ""
+    return f"must be {wanted}: {first['input']!r}{advice}"
 
 
-def _uncapitalised(text: str) -> str:
-    return text[:1].lower() + text[1:]
+def _wanted(detail: ErrorDetails) -> str:
+    """Return what pydantic expected instead of a value, to follow "must be"."""
+    kind, limits = detail["type"], detail.get("ctx", {})
+    for words, wanted in _TYPES.items():
+        if kind.startswith(words):
+            return wanted
+    if kind in _LIMITS:
+        return _LIMITS[kind].format(**limits)
+    return detail["msg"].removeprefix("Input should be ")
+
+
+def _as_list(value: Any) -> str:
+    """Return the list that a value was probably meant to be, as TOML: ``["a", "b"]`` for ``a,b``."""
+    parts = value.split(",") if isinstance(value, str) else [value]
+    items = [_toml(part.strip()) if isinstance(part, str) else part for part in parts]
+    return json.dumps(items, ensure_ascii=False, default=str)
+
+
+def _alternatives(names: list[str]) -> str:
+    """Join names: ``a``, ``a or b``, ``a, b or c``."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 
 from gonie.errors import InputError
 
+_FIXES = {
+    "bytes": "Decode the bytes first",
+    "list": "For several texts, use the method pipe",
+    "tuple": "For several texts, use the method pipe",
+}
+"""How to pass a value of another type, by the name of the type."""
+
 
 def checked_text(text: str) -> str:
     """Return the text, or raise an error that locates the first character that is not valid."""
     if not isinstance(text, str):
-        raise InputError(f"expected a text (str), got {type(text).__name__}", fix="Decode bytes first")
+        raise InputError(
+            f"expected a text (str), got {type(text).__name__}", fix=_FIXES.get(type(text).__name__, "")
+        )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -64,7 +64,7 @@ _NAMES: Mapping[str, Kind] = {
     "PLAIN": "plain",
 }
 
-_SHOWN = 5  # problems listed in an error message
+_SHOWN = 3  # problems listed in an error message
 
 _Mark = tuple[str, str | None]  # a marker letter and its label; None where the tag carries none
 _OUT: _Mark = (OUTSIDE, "")
@@ -300,7 +300,7 @@ class Problem:
 
 
 def problems(tags: Sequence[str], scheme: Scheme) -> list[Problem]:
-    """Return all violations of the scheme, by position. A valid sequence has none."""
+    """Return the tags that violate the scheme, by position, each with one reason."""
     if not scheme.has_spans:
         return []
     found = []
@@ -310,9 +310,9 @@ def problems(tags: Sequence[str], scheme: Scheme) -> list[Problem]:
         before, now, after = edged[index : index + 3]
         if marks[index] is None:
             found.append(Problem(index, tag, f"is not a tag of {scheme}"))
-        if _orphan(before, now, scheme.kind):
+        elif _orphan(before, now, scheme.kind):
             found.append(Problem(index, tag, _orphan_reason(tags[index - 1] if index else None)))
-        if _unclosed(now, after, scheme.kind):
+        elif _unclosed(now, after, scheme.kind):
             found.append(Problem(index, tag, "opens or continues an entity that is never closed"))
     return found
 
@@ -340,6 +340,13 @@ def _orphan(before: _Mark, now: _Mark, kind: Kind) -> bool:
 
 def _unclosed(now: _Mark, after: _Mark, kind: Kind) -> bool:
     return kind in ("BIOES", "BILOU") and now[0] in ("B", "I") and not _continues(now, after)
+
+
+def _valid(before: _Mark | None, now: _Mark | None, after: _Mark | None, kind: Kind) -> bool:
+    """Return whether ``problems`` finds nothing wrong with a tag between these neighbours."""
+    if now is None:
+        return False
+    return not _orphan(before or _OUT, now, kind) and not _unclosed(now, after or _OUT, kind)
 
 
 class Checker:
@@ -370,7 +377,7 @@ def repair(
 ) -> tuple[list[str], int]:
     """Make a sequence valid by a named policy. Return the tags and the number of changes.
 
-    ``error``    raises an error that lists each problem with its place from ``places`` (``file:line``).
+    ``error``    raises an error that lists the first invalid tags, at ``places`` (``file:line``).
     ``begin``    uses the lenient mode: an orphan opens an entity, and an open entity ends where it stops.
     ``outside``  uses the strict mode: tags that form no well-formed entity become O.
 
@@ -388,7 +395,7 @@ def repair(
 
 
 def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) -> None:
-    """Raise an error that lists the problems of the sequence, if there are any."""
+    """Raise an error that lists the first invalid tags of the sequence, if there are any."""
     found = problems(tags, scheme)
     if not found:
         return
@@ -399,7 +406,7 @@ def _refuse(tags: Sequence[str], scheme: Scheme, *, places: Sequence[str] = ()) 
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     raise InputError(
         f"{len(found)} invalid {scheme} tag{'s' if len(found) > 1 else ''}: {'; '.join(shown)}{more}",
-        fix="Correct the file, or choose the repair policy begin or outside",
+        fix="Correct the tags, or repair them: --set data.repair=begin in training, otherwise --repair begin",
     )
 
 
@@ -459,34 +466,34 @@ class Detection:
 
 @dataclass(slots=True)
 class TagTally:
-    """Counts of neighbouring tags over any number of sequences. Detection needs nothing else."""
+    """Counts of tags with their neighbours over any number of sequences. Detection needs nothing else."""
 
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    triples: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Each tag between the tags before and after it, with O for the edges."""
     sequences: int = 0
 
     def add(self, tags: Sequence[str]) -> None:
         """Count one sequence."""
         self.sequences += 1
-        self.pairs.update(_neighbours(tags))
+        self.triples.update(zip(chain((OUTSIDE,), tags), tags, chain(tags[1:], (OUTSIDE,)), strict=False))
 
     def counts(self) -> Counter[str]:
         """Return how often each tag occurred."""
         totals: Counter[str] = Counter()
-        for (_, tag), number in self.pairs.items():
+        for (_, tag, _), number in self.triples.items():
             totals[tag] += number
-        totals[OUTSIDE] -= self.sequences  # the closing edge of each sequence
-        return +totals
+        return totals
 
     def invalid(self, scheme: Scheme) -> int:
-        """Return the number of problems of the sequences under the scheme."""
-        total = 0
+        """Return the number of invalid tags of the sequences under the scheme."""
         if not scheme.has_spans:
-            return total
-        for (before, now), number in self.pairs.items():
-            marks = scheme.split(before) or _OUT, scheme.split(now) or _OUT
-            faults = _orphan(*marks, scheme.kind) + _unclosed(*marks, scheme.kind)
-            total += number * (faults + (scheme.split(now) is None))
-        return total
+            return 0
+        marks = {tag: scheme.split(tag) for tag in (OUTSIDE, *self.counts())}
+        return sum(
+            number
+            for (before, now, after), number in self.triples.items()
+            if not _valid(marks[before], marks[now], marks[after], scheme.kind)
+        )
 
     def detect(self) -> Detection:
         """Return the scheme with the fewest violations.

@@ -6,6 +6,7 @@ per epoch. The caller decides what to do with the best weights.
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,6 +101,7 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=job.fingerprint(),
+        recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
     )
     return TrainingSession(model, job.setup(model, note or (lambda text: None)), state)
 

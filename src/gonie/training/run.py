@@ -6,19 +6,20 @@ order of the writes leaves a resumable run if the process is killed at any momen
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.features.lm_text import TokenisingProgress
 from gonie.system.files import atomic_write
 from gonie.tasks.paths import with_absolute_paths
-from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.recipe import load_recipe, recipe_name, recipe_origin, write_recipe
 from gonie.tasks.sections import Recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
@@ -103,43 +104,83 @@ class _Complete(NamedTuple):
 
 def default_folder(recipe: str, *, resume: bool = False) -> Path:
     """Return the folder of a new run: runs/NAME or the next free name. To resume, return the latest run."""
-    return next_folder(Path(recipe).name.removesuffix(".toml"), mark="recipe.toml", resume=resume)
+    return next_folder(recipe_name(recipe), mark="recipe.toml", resume=resume)
 
 
-def start_run(recipe: Recipe, folder: Path, display: RunDisplay) -> RunResult | None:
-    """Train ``recipe`` and its variants in a new ``folder``. Return None if interrupted."""
+def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = "") -> RunResult | None:
+    """Train ``recipe`` and its variants in a new ``folder``. Return None if interrupted.
+
+    ``name`` is the file or the name that the recipe was loaded by. The run remembers it.
+    """
     task = TASKS[recipe.task]
     recipe = task.resolve(with_absolute_paths(recipe))
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)
         check_terms(each)
-    return _run(recipe, RunFolder(folder, task.run_files), display, new=True)
+    return _run(recipe, RunFolder(folder, task.run_files), display, new=True, origin=recipe_name(name))
 
 
 def resume_run(
-    folder: Path, display: RunDisplay, changes: Iterable[str] = (), *, command: str = "train"
+    folder: Path,
+    display: RunDisplay,
+    changes: Iterable[str] = (),
+    *,
+    name: str | None = None,
+    command: str = "train",
 ) -> RunResult | None:
     """Resume the run in ``folder`` from its last checkpoint, with its own recipe.
 
-    ``changes`` (``key=value``) may only repeat settings of the run. ``command`` is the command that trains
-    such recipes.
+    ``changes`` (``key=value``) may only repeat settings of the run, and ``name`` may only be the recipe that
+    it was started with, or the one in its folder. ``command`` is the command that trains such recipes.
     """
     run = RunFolder(folder)
     run.reopen()
+    if name is not None:
+        _check_origin(run, name, command)
     own: Recipe = load_recipe(run.recipe, command=command)
-    if with_absolute_paths(load_recipe(run.recipe, changes, command=command)) != own:
+    wanted: Recipe = with_absolute_paths(load_recipe(run.recipe, changes, command=command))
+    if wanted != own:
+        differ = "; ".join(_differences(own.model_dump(mode="json"), wanted.model_dump(mode="json")))
         raise ResumeError(
-            f"{run.recipe}: --set cannot change the settings of a resumed run. "
-            "Resume without it, or start a new run with another --out."
+            f"{run.recipe}: a resumed run keeps its settings: {differ}. "
+            "Resume without this change, or start a new run with another --out."
         )
     choose_device(own.train)
     return _run(own, RunFolder(folder, TASKS[own.task].run_files), display, new=False)
 
 
-def _run(recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool) -> RunResult | None:
+def _check_origin(run: RunFolder, name: str, command: str) -> None:
+    """Refuse to resume a run that was started with another recipe than ``name``."""
+    origin = recipe_origin(run.recipe)
+    own_file = Path(name).is_file() and Path(name).samefile(run.recipe)
+    if origin is not None and not own_file and recipe_name(name) != origin:
+        recipe, out = shlex.quote(str(run.recipe)), shlex.quote(str(run.root))
+        raise ResumeError(
+            f"{run.root} is a run of the recipe {origin!r}, not {name!r}. "
+            f"Resume it with: gonie {command} {recipe} --out {out} --resume"
+        )
+
+
+def _differences(own: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield each key that differs, with its value in the run and the other one."""
+    for key in dict.fromkeys((*own, *wanted)):
+        here, there = own.get(key), wanted.get(key)
+        if isinstance(here, dict) and isinstance(there, dict):
+            yield from _differences(here, there, f"{prefix}{key}.")
+        elif here != there:
+            yield f"{prefix}{key} is {_value(here)}, not {_value(there)}"
+
+
+def _value(value: Any) -> str:
+    return "unset" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def _run(
+    recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool, origin: str = ""
+) -> RunResult | None:
     """Train the run and its variants. Return None if interrupted."""
     try:
-        with memory_errors(), _opened(recipe, run, display, new=new) as (job, session):
+        with memory_errors(), _opened(recipe, run, display, new=new, origin=origin) as (job, session):
             result = _complete_all(job, run, session, display)
     except KeyboardInterrupt:  # outside of training; finished work is kept
         if not run.recipe.is_file():
@@ -154,7 +195,7 @@ def _run(recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool) -> R
 
 @contextmanager
 def _opened(
-    recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool
+    recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool, origin: str = ""
 ) -> Iterator[tuple[Job, TrainingSession]]:
     """Open a new or resumed run, with its folder locked during the block.
 
@@ -162,7 +203,7 @@ def _opened(
     before if reading can be resumed too. A run that fails before its first checkpoint is deleted, so that the
     same command works once the cause is fixed.
     """
-    resolved = write_recipe(recipe)
+    resolved = write_recipe(recipe, origin=origin)
     made = run.create() if new else False
     with run.locked():
         run.clear_leftovers()
@@ -252,6 +293,6 @@ def _complete(job: Job, run: RunFolder, session: TrainingSession, display: RunDi
 def _commands(task: Task, folder: Path) -> list[str]:
     """The commands that use a model of the task."""
     model = shlex.quote(str(folder))
-    texts = " ".join(['"your text"'] * len(task.sample))
+    texts = '"your text"' if len(task.sample) == 1 else '"first text" "second text"'
     predict = [f"gonie {task.predict} {model} {texts}"] if task.predict else []
     return [*predict, *([f"gonie evaluate {model} FILE"] if task.evaluation else [])]

@@ -50,13 +50,15 @@ class State:
     progress: Progress
     loss: Tensor  # () sum over the examples of this epoch so far, on the device
     fingerprint: str  # of the recipe and the data; a run resumes only with the same ones
+    recipe: str = ""  # a digest of the recipe alone, to say which of the two changed
 
     def save(self, path: Path) -> None:
         """Write the state atomically."""
         tensors = _prefixed("model", moving_tensors(self.model))
         tensors |= _prefixed("optimizer", optimizer_tensors(self.optimizer))
         tensors |= _prefixed("average", self.average.weights) | {"loss": self.loss}
-        metadata = {"progress": json.dumps(asdict(self.progress)), "fingerprint": self.fingerprint}
+        progress = json.dumps(asdict(self.progress))
+        metadata = {"progress": progress, "fingerprint": self.fingerprint, "recipe": self.recipe}
         write_tensors(path, tensors, metadata)
 
     def restore(self, path: Path) -> None:
@@ -67,8 +69,8 @@ class State:
             raise ResumeError(f"{error}. {_START_OVER.format(path)}") from error
         if metadata.get("fingerprint") != self.fingerprint:
             raise ResumeError(
-                f"{path}: the recipe or its data files changed since this run began. "
-                "Restore them, or start a new run with another --out."
+                f"{path}: {self._changed(metadata)} changed since this run began. "
+                "Undo the change, or start a new run with another --out."
             )
         own = moving_tensors(self.model)
         for name, tensor in _under("model", tensors).items():
@@ -77,6 +79,12 @@ class State:
         self.average.restore(_under("average", tensors))
         self.loss.copy_(tensors["loss"])
         self.progress = Progress(**json.loads(metadata["progress"]))
+
+    def _changed(self, metadata: Mapping[str, str]) -> str:
+        """Return what differs from a saved state with another fingerprint, in words."""
+        if not metadata.get("recipe"):
+            return "the recipe or its data files"
+        return "the data files of the recipe" if metadata["recipe"] == self.recipe else "the recipe"
 
 
 _START_OVER = "Delete {} to start this run over, or start a new run with another --out."

@@ -19,7 +19,7 @@ def test_methods_come_before_controls_with_their_standing(
     places = [text.index(name) for name in ("attention ", "integrated gradients ", "erasure ", "random ")]
     assert places == sorted(places)
     assert [text[place + 1] for place in places] == [
-        "no better than chance", "beats chance", "beats chance", "control",
+        "does not beat random", "beats the controls", "beats the controls", "control",
     ]  # fmt: skip
 
 

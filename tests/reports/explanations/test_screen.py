@@ -17,7 +17,7 @@ FIGURES = [
 def test_warning_figures_and_notes_come_in_order() -> None:
     shown = Shown()
     shown.screen.begin("Attention is not an explanation.", FIGURES, noun="text", notes=["A [b]note."])
-    figures = ("beats chance", "over 40 texts", "Most faithful")
+    figures = ("beats the controls", "over 40 texts", "Most faithful")
     due = ("Attention is not an explanation.", *figures, "A [b]note.")
     places = [shown.text.index(words) for words in due]
     assert places == sorted(places)

@@ -36,7 +36,7 @@ def test_every_method_label_and_gold_label_is_shown(
     text = words(parse, page)
     for method in ("attention", "integrated gradients", "erasure"):
         assert text.count(f" {method} ,") == len(texts)
-    for due in ("0.8125", "0.1875", "as gold", "(gold)", "a.tsv:3", "control", "no better than chance"):
+    for due in ("0.8125", "0.1875", "as gold", "(gold)", "a.tsv:3", "control", "does not beat random"):
         assert due in text, due
     wrong = render_texts([replace(texts[0], gold=("negative",))], figures, title="t")
     assert "✗ gold is negative" in words(parse, wrong)
@@ -80,3 +80,12 @@ def test_a_multi_label_text_is_right_only_with_all_labels(
         assert due in " ".join(
             words(parse, render_texts([replace(each, given=given)], [], title="t")).split()
         )
+
+
+def test_a_value_has_no_bar_and_is_neither_right_nor_wrong(
+    parse: Parse, texts: Sequence[TextExplanation]
+) -> None:
+    value = replace(texts[0], given=("value 2.74",), gold=("3.00",), probabilities={}, weights=())
+    page = render_texts([value], [], title="t")
+    assert "value 2.74 gold is 3.00" in " ".join(words(parse, page).split())
+    assert 'class="bars"' not in page

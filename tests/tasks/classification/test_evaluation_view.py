@@ -14,10 +14,10 @@ from gonie.tasks.classification.evaluation_view import print_class_evaluation, t
 from gonie.text.labelled_text import LabelledText
 
 
-def printed(evaluation: ClassEvaluation, width: int = 140) -> str:
+def printed(evaluation: ClassEvaluation, width: int = 140, **more: str) -> str:
     console = Console(width=width, force_terminal=False)
     with console.capture() as capture:
-        print_class_evaluation(console, evaluation)
+        print_class_evaluation(console, evaluation, **more)
     return capture.get()
 
 
@@ -48,6 +48,12 @@ def test_headline_labels_confusion_lengths_and_calibration_are_shown() -> None:
     ):
         assert wanted in text, wanted
     assert "One label per text" in text
+
+
+def test_scores_of_pairs_never_say_texts() -> None:
+    text = printed(evaluated(["pos", "neg", "neg"], ["pos", "neg", "pos"], ["neg", "pos"]), noun="pairs")
+    assert "(3 pairs)" in text
+    assert "text" not in text
 
 
 def test_relations_have_the_official_score_first() -> None:

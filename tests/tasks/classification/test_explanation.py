@@ -15,6 +15,7 @@ from gonie.metrics.log_odds import to_probabilities
 from gonie.reports.explanation import TextExplanation
 from gonie.tasks.classification.erased import without
 from gonie.tasks.classification.explanation import ExplainedClassifier, TextAnswer, TextExplanations
+from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.reading import Reading
 from gonie.tasks.classification.torch import task
 from gonie.text.labelled_text import LabelledText
@@ -138,3 +139,14 @@ def test_held_out_texts_come_from_the_given_file_or_the_run(make_reader: Any, tm
         assert found is not None
         assert ([item.text for item in found.items], found.what) == (texts, "label a")
     assert model.size("It is good.") == (4, 1)
+
+
+def test_attention_is_a_method_only_of_models_that_have_it(text_bundle: Any) -> None:
+    for model, attends in (
+        ({"pooling": {"kinds": ["dot", "max"]}}, True),
+        ({"pooling": {"kinds": ["max"]}}, False),
+        ({"pooling": {"kinds": ["max"]}, "upper": {"pooling": {"kinds": ["attention"]}}}, True),
+    ):
+        explained = ExplainedClassifier(load_text_bundle(text_bundle(recipe={"model": model})))
+        assert ("attention" in explained.methods) == attends
+        assert ("Attention is not by itself" in explained.page([], [], title="t")) == attends

@@ -36,12 +36,12 @@ def recipe(**changes: Any) -> TextRecipe:
         ({"data": {"train": "x", "folds": 1}}, "invalid fold: 1 of 1"),
         ({"data": {"train": "x", "folds": 5, "test": "y"}}, "cannot be combined with data.test"),
         ({"train": {"optimizer": "per-window"}}, "per-window is for taggers"),
-        ({"model": {"words": {}, "pooling": {"kinds": []}}}, "at least 1 item"),
+        ({"model": {"words": {}, "pooling": {"kinds": []}}}, "a list of 1 or more items"),
         (
             {"model": {"words": {}, "pooling": {"kinds": ["atention"]}}},
             "unknown name: 'atention'",
         ),
-        ({"task": "translate"}, "task: gonie train does not train 'translate'; use tag or classify or pair"),
+        ({"task": "translate"}, "task: unknown task 'translate'; use tag, classify or pair"),
     ],
     ids=str,
 )

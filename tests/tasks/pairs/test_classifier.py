@@ -166,7 +166,7 @@ class Watched:
 def test_batches_stay_within_the_size_limit(labels: PairClassifier) -> None:
     """Larger batches could run out of memory."""
     watched = Watched(labels.scorer)
-    model = PairClassifier(encoding=labels.pairs, scorer=watched, batch_size=TextBatchSize(200, 128))
+    model = PairClassifier(encoding=labels.pair_encoding, scorer=watched, batch_size=TextBatchSize(200, 128))
     pairs = [("good film " * (1 + number % 9), "bad") for number in range(60)]
     assert len(list(model.pipe(pairs))) == 60
     assert max(rows * width for rows, width in watched.shapes) <= 200
@@ -196,4 +196,4 @@ def test_a_graph_with_another_number_of_labels_is_refused(labels: PairClassifier
             return scored._replace(scores=scored.scores[:, :1])
 
     with pytest.raises(BundleError, match="expected scores of 2 labels from the graph, got 1"):
-        PairClassifier(encoding=labels.pairs, scorer=Other())("good", "bad")
+        PairClassifier(encoding=labels.pair_encoding, scorer=Other())("good", "bad")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.evaluation import PairEvaluator, PairFileScores
@@ -38,6 +40,15 @@ def test_a_file_is_scored_as_the_options_say(labels: PairClassifier, tmp_path: P
     assert found.evaluation.headline == ("accuracy", 1.0)
     assert [pair.second for pair in found.examples] == ["good", "bad"]
     assert scored(labels, path, label_column="m", format="jsonl").evaluation.headline == ("accuracy", 0.5)
+
+
+def test_scores_and_page_speak_of_pairs(labels: PairClassifier, tmp_path: Path) -> None:
+    path = tmp_path / "gold.tsv"
+    path.write_text("p\th\tl\ngood\tgood\tsame\ngood\tbad\tsame\n")
+    found, console = scored(labels, path), Console(width=120, file=StringIO(), record=True)
+    found.show(console)
+    assert "(2 pairs)" in console.export_text()
+    assert "accuracy of pairs" in found.page(title="t", curve=(), details={}, explain=None)
 
 
 def test_gold_values_are_read_from_the_named_column(values: PairClassifier, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from gonie.explain.methods import explain_items, flatten
 from gonie.explain.torch.gradients import load_gradients
 from gonie.formats.pairs import LabelledPair
 from gonie.metrics.log_odds import to_probabilities
+from gonie.reports.explanation import Faithfulness
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.encoding import PairEncoding, ValueScale
 from gonie.tasks.pairs.explanation import ExplainedPairs, PairExplanations, erased, value_log_odds
@@ -51,7 +53,7 @@ def asked(model: PairClassifier, pair: LabelledPair, label: str | None = None) -
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_erasing_words_equals_a_text_without_them(labels: PairClassifier, data: st.DataObject) -> None:
-    encoding: PairEncoding = labels.pairs
+    encoding: PairEncoding = labels.pair_encoding
     words = st.lists(st.sampled_from(["good", "bad", "film", "the"]), min_size=1, max_size=5)
     first, second = data.draw(words), data.draw(words)
     passage = encoding.passage(LabelledPair(" ".join(first), " ".join(second)))
@@ -116,7 +118,7 @@ def test_a_trained_model_is_explained_by_every_method(kind: str, pair_runs: Path
     model, take = ExplainedPairs(classifier), load_gradients(pair_runs / kind, classifier)
     for pair, each in zip(PAIRS, explain_items(model, PAIRS, methods=ALL, gradients=take), strict=True):
         found = each.explanation
-        assert (found.text, found.passage) == (pair.text, classifier.cut(pair).passage)
+        assert (found.text, found.passage) == (pair.text, classifier.tokenise(pair).passage)
         assert [weights.method for weights in found.weights] == list(ALL)
         for weights in found.weights:
             assert [len(row) for row in weights.words] == [len(s) for s in found.passage.sentences]
@@ -148,7 +150,9 @@ def baseline_odds(run: Path, classifier: PairClassifier, answer: Any) -> float:
         pooled = network.pool(torch.zeros_like(network.embed(batch)), batch).vectors
         scores = network.score(pooled, batch)[0].double().numpy()
     if classifier.gives_values:
-        share = scores[0] / 5 if classifier.pairs.scale is None else classifier.pairs.scale.share(scores[0])
+        scale = classifier.pair_encoding.scale
+        assert scale is not None
+        share = scale.share(scores[0])
         return float(np.log(share / (1 - share)))
     chances = classifier.probabilities(scores[None])[0]
     chance = chances[classifier.labels.index(answer.label)]
@@ -162,9 +166,31 @@ def test_an_explanation_has_the_answer_of_the_model(labels: PairClassifier, valu
     assert (other.label, other.gold) == ("other", ("same",))
     assert one.probabilities == pytest.approx(labels("good", "good").scores)
     (value,) = explain_items(ExplainedPairs(values), [LabelledPair("good", "good", (), 3.0)], methods=())
-    assert value.explanation.label == "value 4.91"
-    assert value.explanation.gold == ("value 3.00",)
-    assert list(value.explanation.probabilities.values()) == pytest.approx([4.91 / 5], abs=1e-3)
+    assert value.explanation.given == ("value 4.91, 98% of the scale 0 to 5",)
+    assert value.explanation.gold == ("3.00",)
+    assert value.explanation.probabilities == {}, "a value has no probability"
+
+
+def test_attention_is_a_method_only_of_models_that_have_it(pair_bundle: Callable[..., Any]) -> None:
+    for matching, attends in (
+        ({"kind": "esim", "pooling": {"kinds": ["max"]}}, True),
+        ({"kind": "siamese", "pooling": {"kinds": ["attention", "max"]}}, True),
+        ({"kind": "siamese", "pooling": {"kinds": ["max"]}}, False),
+    ):
+        bundle = pair_bundle(recipe={"model": {"matching": matching}})
+        model = ExplainedPairs(load_pair_bundle(bundle))
+        assert ("attention" in model.methods) == attends
+        assert ("Attention" in model.warning) == attends
+        assert ("Attention is not by itself" in model.page([], [], title="t")) == attends
+
+
+def test_pages_speak_of_pairs_and_of_values(labels: PairClassifier, values: PairClassifier) -> None:
+    found = [Faithfulness("erasure", 0.5, 0.0, 40), Faithfulness("random", 0.1, 0.3, 40)]
+    for model, lowered in ((labels, "lowers the probability of"), (values, "lowers the predicted value")):
+        page = ExplainedPairs(model).page([], found, title="t")
+        assert "over 40 pairs" in page
+        assert lowered in page
+        assert ("probability" in page) == (model is labels)
 
 
 def test_another_label_can_be_explained(labels: PairClassifier) -> None:
@@ -180,7 +206,7 @@ def test_another_label_can_be_explained(labels: PairClassifier) -> None:
 def test_an_unknown_label_is_refused(labels: PairClassifier, values: PairClassifier) -> None:
     with pytest.raises(InputError, match=r"unknown label: 'maybe'.*The labels are other, same"):
         PairExplanations().explained(labels, {"label": "maybe"})
-    with pytest.raises(InputError, match="the model gives values"):
+    with pytest.raises(InputError, match="--label does not apply: the model predicts a value"):
         PairExplanations().explained(values, {"label": "same"})
 
 
@@ -219,8 +245,9 @@ def test_pairs_are_read_from_every_file_format_in_order(labels: PairClassifier, 
 @pytest.mark.parametrize("line", ["good", "good\tbad\tfilm"])
 def test_a_line_that_is_not_a_pair_is_refused(labels: PairClassifier, line: str, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"good\tbad\n{line}\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.txt:2: expected 2 tab-separated texts"):
+    with pytest.raises(InputError, match=r"a\.txt:2: expected 2 tab-separated texts") as refused:
         list(ExplainedPairs(labels).items(None, [tmp_path / "a.txt"]))
+    assert ("--file FILE.tsv" in str(refused.value)) == (line.count("\t") == 2)
 
 
 def test_held_out_pairs_come_from_the_given_file_or_the_run(labels: PairClassifier, tmp_path: Path) -> None:

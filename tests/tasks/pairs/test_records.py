@@ -126,7 +126,7 @@ def test_notes_of_cut_texts_are_in_the_record_and_are_counted(pair_bundle: Any) 
     assert "cut to 1 token" in note
     notes = records.notes()
     assert list(notes.add(found.notes)) == []
-    assert list(notes.summary()) == [f"{note}: 1 text"]
+    assert list(notes.summary()) == [f"{note}: 1 pair"]
 
 
 def test_the_pretty_view_shows_labels_or_values(make: Callable[..., Any]) -> None:

@@ -16,13 +16,13 @@ def printed(evaluation, width=120):
     return capture.get()
 
 
-def ner(**options):
-    gold = [Sentence(words=("Kim", "in", "서울"), tags=("B-PER", "O", "B-LOC"))]
-    return evaluate(gold, [["B-PER", "O", "B-ORG"]], scheme=Scheme(kind="IOB2"), **options)
+def ner(sentences=1, **options):
+    gold = [Sentence(words=("Kim", "in", "서울"), tags=("B-PER", "O", "B-LOC"))] * sentences
+    return evaluate(gold, [["B-PER", "O", "B-ORG"]] * sentences, scheme=Scheme(kind="IOB2"), **options)
 
 
 def test_headline_types_novelty_mode_and_policy_are_shown():
-    text = printed(ner(seen=SeenMentions.from_types({"Kim": ["PER"]}), bootstrap=20, repair="begin"))
+    text = printed(ner(2, seen=SeenMentions.from_types({"Kim": ["PER"]}), bootstrap=20, repair="begin"))
     for wanted in (
         "F1 50.00",
         "95% interval 50.00–50.00",
@@ -33,13 +33,18 @@ def test_headline_types_novelty_mode_and_policy_are_shown():
     ):
         assert wanted in text
     assert "Repair policy begin" in text
-    assert "cannot predict: LOC (1)" in text
+    assert "cannot predict: LOC (2)" in text
 
 
 def test_intervals_and_novelty_are_hidden_when_absent():
     text = printed(ner(bootstrap=0))
     assert "unseen" not in text
     assert "–" not in text.replace("95% interval", "")
+
+
+def test_one_sentence_is_scored_without_an_interval():
+    assert "95% interval" not in printed(ner()).splitlines()[0]
+    assert "(1 sentence, 3 tokens)" in printed(ner())
 
 
 def test_plain_labels_show_accuracy():

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.formats.inspect import QUANTILES
+from gonie.text.report import count
 
 if TYPE_CHECKING:
     from gonie.formats.inspect import Check, Stats
@@ -31,11 +32,13 @@ def print_check(console: Console, verdict: Check) -> None:
         return
     print_lines(console, found.report.lines(shown=20))
     if found.untagged:
-        print_lines(console, [f"{found.untagged:,} sentences without tags"])
+        print_lines(console, [f"{count(found.untagged, 'sentence')} without tags"])
     if not found.detection.invalid:
         print_lines(console, ["no invalid tags"])
         return
-    print_lines(console, [f"{found.detection.invalid:,} invalid tags; first {len(found.problems)}:"])
+    invalid, shown = found.detection.invalid, len(found.problems)
+    more = f"; the first {shown}" if shown < invalid else ""
+    print_lines(console, [f"{count(invalid, 'invalid tag')}{more}:"])
     print_lines(console, [f"  {problem}" for problem in found.problems])
 
 
@@ -52,7 +55,7 @@ def print_stats(console: Console, measured: Stats) -> None:
     print_lines(console, [f"{len(measured.vocabulary):,} distinct words"])
     print_lines(console, [f"sentence length: {_quantiles(measured.lengths)}"])
     if measured.invalid:
-        print_lines(console, [f"{measured.invalid:,} invalid tags; run gonie data check to list them"])
+        print_lines(console, [f"{count(measured.invalid, 'invalid tag')}; run gonie data check to list them"])
     if measured.unseen is not None:
         unseen = measured.unseen
         mentions = "" if unseen.mentions is None else f", {unseen.mentions:.1%} of the entity mentions"
@@ -70,16 +73,19 @@ def print_text_stats(console: Console, measured: TextStats) -> None:
     print_lines(console, measured.report.lines())
     print_lines(console, [f"text length in words: {_quantiles(measured.lengths)}"])
     facts = {
-        "texts without a label": measured.unlabelled,
-        "texts with more than one label": measured.multi_label,
-        "repeated texts": measured.repeated,
-        "repeated texts with different labels": measured.contradicted,
+        ("text", "without a label"): measured.unlabelled,
+        ("text", "with more than one label"): measured.multi_label,
+        ("repeated text", ""): measured.repeated,
+        ("repeated text", "with different labels"): measured.contradicted,
     }
     if measured.overlap is not None:
-        facts["texts that are also in the first file"] = measured.overlap.texts
+        facts["text", "also in the first file"] = measured.overlap.texts
         if measured.overlap.new_labels:
             print_lines(console, [f"labels not in the first file: {', '.join(measured.overlap.new_labels)}"])
-    print_lines(console, [f"{number:,} {fact}" for fact, number in facts.items() if number])
+    print_lines(
+        console,
+        [f"{count(number, noun)} {fact}".rstrip() for (noun, fact), number in facts.items() if number],
+    )
     _print_labels(console, measured.labels, kind="label", whole=measured.report.texts)
 
 

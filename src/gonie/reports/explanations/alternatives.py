@@ -11,7 +11,12 @@ NONE = "–"  # a multi-label text without labels
 
 
 def answer(each: TextExplanation) -> list[tuple[str, str]]:
-    """Return the predicted labels of a text, most probable first, each with its formatted probability."""
+    """Return the predicted labels of a text, most probable first, each with its formatted probability.
+
+    A predicted value has no probability.
+    """
+    if not each.probabilities:
+        return [(value, "") for value in each.given]
     ranked = likeliest({label: each.probabilities[label] for label in each.given})
     return [(label, f" · {chance:.4f}") for label, chance in ranked] or [(NONE, "")]
 
@@ -20,6 +25,8 @@ def agreement(each: TextExplanation) -> str:
     """Return whether the prediction equals gold, as text. Empty if gold is unknown."""
     if not each.gold:
         return ""
+    if not each.probabilities:  # a value is closer or further away, not right or wrong
+        return f"gold is {', '.join(each.gold)}"
     return "✓ as gold" if set(each.given) == set(each.gold) else f"✗ gold is {', '.join(each.gold)}"
 
 

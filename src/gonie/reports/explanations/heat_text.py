@@ -41,11 +41,11 @@ def heat_text(rows: Rows, weights: TokenWeights, *, colours: bool) -> Text:
     )
 
 
-def key_text() -> Text:
-    """Return the legend of the colours."""
+def key_text(*, shares: bool = True) -> Text:
+    """Return the legend of the colours, with that of attention if ``shares`` are shown."""
     return Text.assemble(
-        ("share of attention", coloured(0.7, SHARE)),
-        " ",
+        ("share of attention" if shares else "", coloured(0.7, SHARE)),
+        " " if shares else "",
         ("supports the prediction", coloured(0.7, FOR) + Style(underline=True)),
         " ",
         ("opposes it", coloured(0.7, AGAINST) + Style(italic=True)),

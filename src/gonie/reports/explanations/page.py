@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from gonie.reports.explanation import Faithfulness
 from gonie.reports.explanations.alternatives import likeliest
-from gonie.reports.explanations.verdict import DIGITS, beats, is_control, measured_on, standing, verdict
+from gonie.reports.explanations.verdict import (
+    DIGITS,
+    PROBABILITY,
+    beats,
+    is_control,
+    measured_on,
+    standing,
+    verdict,
+)
 from gonie.reports.html.frame import folded, note
 from gonie.reports.html.markup import Markup, element, fragment, row, table
 
@@ -19,11 +27,15 @@ ATTENTION = (
     "prediction. Other attention weights can lead to the same prediction (Jain & Wallace 2019), and what "
     "that means is disputed (Wiegreffe & Pinter 2019)."
 )
+WEIGHTS = (
+    "The weights are a method's estimate of which words a prediction depends on, not the model's reasons. "
+    "Methods disagree; the scores below show which are faithful to this model."
+)
+"""The warning for models without attention."""
 MEASURES = (
-    "Comprehensiveness: the drop in the probability of the prediction when the words with the largest "
-    "weights are removed (higher is better). Sufficiency: the drop when only these words are kept (lower is "
-    "better). Both are means over several shares of the words (AOPC, DeYoung et al. 2020). A method must "
-    "beat the controls."
+    "Comprehensiveness: the drop in {quantity} when the words with the largest weights are removed (higher "
+    "is better). Sufficiency: the drop when only these words are kept (lower is better). Both are means over "
+    "several shares of the words (AOPC, DeYoung et al. 2020). A method must beat the controls."
 )
 REFERENCES = (
     "Jain & Wallace 2019, Attention is not Explanation (NAACL)",
@@ -37,36 +49,45 @@ MOST_LABELS = 8
 
 
 def opening(
-    title: str, warning: str, faithfulness: Sequence[Faithfulness], *, noun: str, notes: Sequence[str] = ()
+    title: str,
+    warning: str,
+    faithfulness: Sequence[Faithfulness],
+    *,
+    noun: str,
+    quantity: str = PROBABILITY,
+    notes: Sequence[str] = (),
 ) -> Markup:
-    """Render the title, the warning, the verdict, the faithfulness table and the notes."""
+    """Render the title, the warning, the verdict, the faithfulness table and the notes.
+
+    ``quantity`` is what removing words lowers.
+    """
     return element(
         "header",
         element("h1", element("bdi", title)),
         element("p", warning, class_="warning honest"),
-        element("p", element("b", verdict(faithfulness, noun=noun)), class_="honest"),
-        faithfulness_table(faithfulness, noun=noun) if faithfulness else None,
+        element("p", element("b", verdict(faithfulness, noun=noun, quantity=quantity)), class_="honest"),
+        faithfulness_table(faithfulness, noun=noun, quantity=quantity) if faithfulness else None,
         *map(note, notes),
     )
 
 
-def faithfulness_table(found: Sequence[Faithfulness], *, noun: str) -> Markup:
+def faithfulness_table(found: Sequence[Faithfulness], *, noun: str, quantity: str = PROBABILITY) -> Markup:
     """Render one row per method, then the controls. Methods that beat the controls are bold and say so."""
     controls = [each for each in found if is_control(each)]
     ordered = [*(each for each in found if not is_control(each)), *controls]
     header = ("", "comprehensiveness\u00a0↑", "sufficiency\u00a0↓")
     rows = [_figures(each, controls) for each in ordered]
+    measures = MEASURES.format(quantity=quantity)
     caption = f"Faithfulness on this model, over {measured_on(found, noun)}"
-    return fragment(table(caption=caption, header=header, rows=rows, class_="faith"), note(MEASURES))
+    return fragment(table(caption=caption, header=header, rows=rows, class_="faith"), note(measures))
 
 
 def _figures(each: Faithfulness, controls: Sequence[Faithfulness]) -> Markup:
-    better = bool(controls) and beats(each, controls)
     return row(
         fragment(each.method, " ", element("small", standing(each, controls))),
         f"{each.comprehensiveness:z.{DIGITS}f}",
         f"{each.sufficiency:z.{DIGITS}f}",
-        class_="control" if is_control(each) else "best" if better else None,
+        class_="control" if is_control(each) else "best" if beats(each, controls) else None,
     )
 
 

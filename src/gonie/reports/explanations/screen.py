@@ -18,7 +18,7 @@ from gonie.reports.explanation import Faithfulness, LayerShares, TokenWeights
 from gonie.reports.explanations import layer_shares
 from gonie.reports.explanations.heat import Rows, about
 from gonie.reports.explanations.heat_text import heat_text, key_text
-from gonie.reports.explanations.verdict import DIGITS, is_control, measured_on, standing, verdict
+from gonie.reports.explanations.verdict import DIGITS, PROBABILITY, is_control, measured_on, standing, verdict
 from gonie.reports.terminal import one_line, safe
 
 BAR = 30
@@ -48,18 +48,32 @@ class ExplanationScreen:
         """The number of columns."""
         return self._console.width
 
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the explanations are shown on a terminal, and not written to a file or pipe."""
+        return self._console.is_terminal
+
     def begin(
-        self, warning: str, faithfulness: Sequence[Faithfulness], *, noun: str, notes: Sequence[str] = ()
+        self,
+        warning: str,
+        faithfulness: Sequence[Faithfulness],
+        *,
+        noun: str,
+        quantity: str = PROBABILITY,
+        notes: Sequence[str] = (),
     ) -> None:
-        """Print the warning, the faithfulness scores, the verdict and the legend."""
+        """Print the warning, the faithfulness scores, the verdict and the legend.
+
+        ``quantity`` is what removing words lowers.
+        """
         self.print(Text(warning, "yellow"))
         if faithfulness:
             self.print(_figures(faithfulness, noun))
-        self.print(Text(verdict(faithfulness, noun=noun), "bold"))
+        self.print(Text(verdict(faithfulness, noun=noun, quantity=quantity), "bold"))
         for note in notes:
             self.print(Text(safe(note), "dim"))
         if self.colours:
-            self.print(key_text())
+            self.print(key_text(shares=any(each.method == "attention" for each in faithfulness)))
 
     def layers(self, found: Sequence[LayerShares]) -> None:
         """Print how the layers of the language model are mixed, at each place where they are used."""

@@ -12,6 +12,7 @@ from gonie.reports.explanations.layout import lay_out
 from gonie.reports.explanations.page import ATTENTION, bars, key, opening, references
 from gonie.reports.explanations.shades import is_share
 from gonie.reports.explanations.style import STYLE
+from gonie.reports.explanations.verdict import PROBABILITY
 from gonie.reports.html.frame import folded, page
 from gonie.reports.html.markup import Markup, element, fragment
 
@@ -21,15 +22,21 @@ def render_texts(
     faithfulness: Sequence[Faithfulness],
     *,
     title: str,
+    warning: str = ATTENTION,
+    noun: str = "text",
+    quantity: str = PROBABILITY,
     notes: Sequence[str] = (),
     layers: Sequence[LayerShares] = (),
 ) -> str:
-    """Render the page. ``notes`` are shown in its header."""
+    """Render the page. ``notes`` are shown in its header.
+
+    ``noun`` is what an item is, a text or a pair, and ``quantity`` what removing words lowers.
+    """
     used = [weights for each in explanations for weights in each.weights]
     shares, sides = any(map(is_share, used)), not all(map(is_share, used))
     return page(
         title,
-        opening(title, ATTENTION, faithfulness, noun="text", notes=notes),
+        opening(title, warning, faithfulness, noun=noun, quantity=quantity, notes=notes),
         key(shares=shares, sides=sides) if used else None,
         *(_text(each) for each in explanations),
         layer_section(layers) if layers else None,
@@ -44,7 +51,7 @@ def _text(each: TextExplanation) -> Markup:
     return element(
         "article",
         _answer(each),
-        bars(each.probabilities, given=each.given, gold=each.gold),
+        bars(each.probabilities, given=each.given, gold=each.gold) if each.probabilities else None,
         element("div", *strips, class_="strips") if strips else _plain(each.text),
         folded("Words with the largest weights", strongest_words(rows, each.weights)) if strips else None,
         class_="explained",

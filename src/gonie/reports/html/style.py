@@ -24,7 +24,7 @@ p { margin: .4rem 0; max-width: 46rem }
 .facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 .scroll { overflow-x: auto; margin: .75rem 0 }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums }
-caption { text-align: left; padding-bottom: .35rem; white-space: nowrap }
+caption { text-align: left; padding-bottom: .35rem; max-width: calc(100vw - 2.5rem) }
 th, td { padding: .28rem .7rem; text-align: right; border-bottom: 1px solid var(--rule); white-space: nowrap }
 th:first-child { text-align: left; padding-left: .2rem }
 thead th { color: var(--soft); font-weight: 500; vertical-align: bottom }

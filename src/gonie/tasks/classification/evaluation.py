@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gonie.errors import InputError
 from gonie.formats.labelled import LabelledSource
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
     from gonie.reports.error_list import Cells
 
 
+TEXT_COLUMN = "text_column"
+
+
 class TextEvaluator:
     """Scores classifiers on files."""
 
-    options = frozenset({"text_column", "label_column"})
+    options = frozenset({TEXT_COLUMN, "label_column"})
     error = ClassError
     error_heading = "text"
 
@@ -43,6 +47,8 @@ class TextEvaluator:
     ) -> TextFileScores:
         """Score the labels of a file. Options that are not given are as in training."""
         changes = {name: value for name, value in options.items() if name in (*self.options, FORMAT)}
+        if TEXT_COLUMN in changes:
+            changes[TEXT_COLUMN] = _one(changes[TEXT_COLUMN])
         source = LabelledSource(file, text_options(model.recipe, **changes))
         notes: Counter[str] = Counter()
         texts = list(source)
@@ -85,3 +91,9 @@ class TextFileScores:
     def errors(self) -> list[ClassError]:
         """Return every error, the most confident first."""
         return self.evaluation.errors()
+
+
+def _one(columns: Sequence[str]) -> str:
+    if len(columns) > 1:
+        raise InputError(f"a classifier reads one text: {', '.join(columns)}", fix="Pass --text-column once")
+    return columns[0]

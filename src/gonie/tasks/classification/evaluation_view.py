@@ -14,6 +14,7 @@ from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.score_grid import print_labels, print_unknown, score_grid
 from gonie.reports.terminal import one_line
+from gonie.text.report import count
 
 NAMES = {"accuracy": "Accuracy", "f1": "F1", "relation_f1": "Official macro F1"}
 BEGINNING, END = 100, 60
@@ -22,20 +23,20 @@ MOST_PAIRS = 10
 """Maximum number of confused label pairs shown."""
 
 
-def print_class_evaluation(console: Console, evaluation: ClassEvaluation) -> None:
-    """Print scores in percent. Labels are not interpreted as markup."""
-    console.print(_headline(evaluation))
+def print_class_evaluation(console: Console, evaluation: ClassEvaluation, *, noun: str = "texts") -> None:
+    """Print scores in percent. Labels are not interpreted as markup. ``noun`` is what the model labels."""
+    console.print(_headline(evaluation, noun))
     print_labels(console, "label", evaluation.scores, evaluation.intervals)
     if evaluation.confusion is not None and evaluation.right < evaluation.texts:
-        console.print(_confusions(evaluation.confusion))
+        console.print(_confusions(evaluation.confusion, noun))
     if len(evaluation.lengths) > 1:
-        console.print(_lengths(evaluation))
+        console.print(_lengths(evaluation, noun))
     console.print(_calibration(evaluation))
     print_unknown(console, evaluation.unknown_labels)
-    console.print(Text(how_classes_scored(evaluation), style="dim"))
+    console.print(Text(how_classes_scored(evaluation, noun), style="dim"))
 
 
-def _headline(evaluation: ClassEvaluation) -> Text:
+def _headline(evaluation: ClassEvaluation, noun: str) -> Text:
     name, value = evaluation.headline
     line = Text.assemble((f"{NAMES[name]} ", "bold"), (percent(value), "bold green"))
     if evaluation.intervals is not None:
@@ -45,20 +46,20 @@ def _headline(evaluation: ClassEvaluation) -> Text:
     line.append(f"  macro F1 {percent(evaluation.scores.macro.f1)}")
     if evaluation.auc is not None:
         line.append(f"  ROC AUC {percent(evaluation.auc)}")
-    return line.append(f"  ({evaluation.texts:,} texts)", style="dim")
+    return line.append(f"  ({count(evaluation.texts, noun.removesuffix('s'))})", style="dim")
 
 
-def _confusions(confusion: Confusion) -> Table:
+def _confusions(confusion: Confusion, noun: str) -> Table:
     """Return a table of confused labels, the most frequent pairs first."""
     wrong = [(pair, number) for pair, number in confusion.pairs.items() if pair[0] != pair[1] and number]
-    grid = score_grid(("gold", "predicted as", "texts"))
+    grid = score_grid(("gold", "predicted as", noun))
     for (gold, predicted), number in sorted(wrong, key=lambda item: -item[1])[:MOST_PAIRS]:
         grid.add_row(Text(one_line(gold)), Text(one_line(predicted)), f"{number:,}")
     return grid
 
 
-def _lengths(evaluation: ClassEvaluation) -> Table:
-    grid = score_grid(("tokens", "texts", "F1", "95% interval"))
+def _lengths(evaluation: ClassEvaluation, noun: str) -> Table:
+    grid = score_grid(("tokens", noun, "F1", "95% interval"))
     for score in evaluation.lengths:
         bounds = f"{score.low:,}–{score.high:,}"
         grid.add_row(bounds, f"{score.texts:,}", percent(score.counts.f1), range_text(score.interval))

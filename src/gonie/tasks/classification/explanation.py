@@ -18,8 +18,9 @@ from gonie.metrics.log_odds import Floats, label_log_odds
 from gonie.reports.explanation import Faithfulness, LayerShares, Method, TextExplanation, TokenWeights
 from gonie.reports.explanations.heat import Rows
 from gonie.reports.explanations.layout import lay_out
-from gonie.reports.explanations.page import ATTENTION
+from gonie.reports.explanations.page import ATTENTION, WEIGHTS
 from gonie.reports.explanations.text_page import render_texts
+from gonie.reports.explanations.verdict import PROBABILITY
 from gonie.runtime.groups import MOST, grouped
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.erased import without
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from gonie.reports.explanations.screen import ExplanationScreen
 
 LABEL = "label"
+ATTENTIONS = frozenset({"attention", "dot"})
+"""The poolings that are attention."""
 
 
 class TextExplanations:
@@ -72,10 +75,13 @@ class ExplainedClassifier:
     """
 
     noun = "text"
+    quantity = PROBABILITY
     warning = ATTENTION
     methods: tuple[Method, ...] = ("attention", "integrated gradients", "erasure")
 
     def __init__(self, classifier: TextClassifier, *, label: str | None = None) -> None:
+        if not _has_attention(classifier.recipe):
+            self.warning, self.methods = WEIGHTS, self.methods[1:]
         self._classifier = classifier
         self._label = label
         self._numbers = {name: number for number, name in enumerate(classifier.labels)}
@@ -173,7 +179,9 @@ class ExplainedClassifier:
         layers: Sequence[LayerShares] = (),
     ) -> str:
         """Return the texts with a heat map for each method as an HTML page."""
-        return render_texts(explanations, faithfulness, title=title, notes=notes, layers=layers)
+        return render_texts(
+            explanations, faithfulness, title=title, warning=self.warning, notes=notes, layers=layers
+        )
 
 
 @dataclass(frozen=True)
@@ -208,6 +216,18 @@ class AskedText:
             weights=weights[0],
             gold=self.text.labels,
         )
+
+
+def pools_by_attention(section: Mapping[str, Any] | None) -> bool:
+    """Return whether a section of a recipe with a ``pooling`` pools by attention, as it does by default."""
+    kinds = ((section or {}).get("pooling") or {}).get("kinds", ATTENTIONS)
+    return not ATTENTIONS.isdisjoint(kinds)
+
+
+def _has_attention(recipe: Mapping[str, Any]) -> bool:
+    model = recipe.get("model") or {}
+    upper = model.get("upper")
+    return pools_by_attention(model) or (upper is not None and pools_by_attention(upper))
 
 
 def _is_table(file: Path) -> bool:

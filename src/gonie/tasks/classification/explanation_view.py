@@ -21,7 +21,8 @@ def show_text(screen: ExplanationScreen, each: TextExplanation, rows: Rows) -> N
     """Show one classified text."""
     screen.print(Text(""))
     screen.print(_answer(each))
-    screen.print(_labels(each.probabilities))
+    if each.probabilities:
+        screen.print(_labels(each.probabilities))
     for weights in each.weights:
         screen.strip(rows, weights)
 

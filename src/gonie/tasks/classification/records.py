@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
 from gonie.formats.labelled import read_texts
-from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
+from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TSV, TextRow
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
@@ -23,17 +23,17 @@ from gonie.text.types import Classification
 if TYPE_CHECKING:
     from rich.text import Text
 
-TABLES = ("tsv", "csv")
+TABLES = (TSV, "csv")
 
 
 class TextRecords:
-    """Answers rows with classifiers. It has no options."""
+    """Answers rows with classifiers. The option ``columns`` holds the text column of tables."""
 
     inputs = InputKinds(
         stream=(TEXT, JSONL, *TABLES, PARQUET),
         labelled=TABLES,
         detected=(JSONL, *TABLES, PARQUET),
-        files=(TEXT, JSONL, PARQUET),
+        files=(TEXT, JSONL, TSV, PARQUET),
     )
     outputs = ("pretty", JSONL)
 
@@ -44,8 +44,8 @@ class TextRecords:
         return tuple(asked) or (text_options(recipe).text_column,)
 
     def answering(self, model: TextClassifier, options: Mapping[str, Any]) -> TextAnswering:
-        """Return the classifier, which has no options."""
-        return TextAnswering(model)
+        """Return the classifier with the options."""
+        return TextAnswering(model, columns=options.get("columns", ()))
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return columns for the label, the probability of every label, and the predicted labels.
@@ -73,8 +73,9 @@ class TextRecords:
 class TextAnswering:
     """Answers with the label of each text and the probability of every label."""
 
-    def __init__(self, classifier: TextClassifier) -> None:
+    def __init__(self, classifier: TextClassifier, *, columns: Sequence[str] = ()) -> None:
         self._classifier = classifier
+        self._columns = columns
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
@@ -102,7 +103,9 @@ class TextAnswering:
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[LabelledText]:
         """Yield the texts of a table, with columns found by the header as in training."""
-        return read_texts(path, text_options(self._classifier.recipe, format=kind, label_column=None), report)
+        asked = {"text_column": self._columns[0]} if self._columns else {}
+        options = text_options(self._classifier.recipe, format=kind, label_column=None, **asked)
+        return read_texts(path, options, report)
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the input object, or the text, with its labels."""
@@ -132,9 +135,10 @@ def label_result(
 
 
 class TextNotes:
-    """Counts the notes of texts, and shows each once at the end."""
+    """Counts the notes of texts, or of pairs (``noun``), and shows each once at the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, noun: str = "text") -> None:
+        self._noun = noun
         self._counts: Counter[str] = Counter()
 
     def add(self, notes: Sequence[str]) -> Iterable[str]:
@@ -144,4 +148,4 @@ class TextNotes:
 
     def summary(self) -> Iterable[str]:
         """Return each note with its number of texts."""
-        return (f"{note}: {count(times, 'text')}" for note, times in self._counts.most_common())
+        return (f"{note}: {count(times, self._noun)}" for note, times in self._counts.most_common())

@@ -51,7 +51,7 @@ class PairAnswer:
         return () if self.label is None else (self.label,)
 
 
-class CutPair(NamedTuple):
+class TokenisedPair(NamedTuple):
     """A pair, its tokens, and notes about what was left out."""
 
     pair: LabelledPair
@@ -65,9 +65,9 @@ class CutPair(NamedTuple):
 
 
 class EncodedPairs(NamedTuple):
-    """Pairs cut and encoded once, so that they can be scored again after every epoch."""
+    """Pairs tokenised and encoded once, so that they can be scored again after every epoch."""
 
-    cuts: Sequence[CutPair]
+    pairs: Sequence[TokenisedPair]
     corpus: TextCorpus
 
 
@@ -94,13 +94,13 @@ class PairClassifier(TextReader):
         super().__init__(
             encoding=encoding.texts, scorer=scorer, temperature=temperature, batch_size=batch_size
         )
-        self.pairs = encoding
+        self.pair_encoding = encoding
         self.recipe = recipe or {}
 
     @property
     def gives_values(self) -> bool:
         """Whether an answer is a value and not a label."""
-        return self.pairs.scale is not None
+        return self.pair_encoding.scale is not None
 
     def __call__(self, text: str, text_pair: str) -> PairAnswer:
         """Return the prediction for one pair."""
@@ -111,42 +111,51 @@ class PairClassifier(TextReader):
 
         Some pairs are read ahead to be scored together, at first about ``first`` tokens.
         """
-        for group in grouped(map(self.cut, pairs), lambda cut: cut.tokens, first=first):
+        for group in grouped(map(self.tokenise, pairs), lambda pair: pair.tokens, first=first):
             yield from self.answer_encoded(self._encoded(group))
 
     def encode(self, pairs: Iterable[Pair]) -> EncodedPairs:
-        """Cut and encode pairs once, for ``answer_encoded``."""
-        return self._encoded([self.cut(pair) for pair in pairs])
+        """Tokenise and encode pairs once, for ``answer_encoded``."""
+        return self._encoded([self.tokenise(pair) for pair in pairs])
 
     def answer_encoded(self, encoded: EncodedPairs) -> list[PairAnswer]:
         """Return the predictions for pairs that ``encode`` returned. Their corpus may have further arrays."""
-        if not encoded.cuts:
+        if not encoded.pairs:
             return []
         scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)
         if self.gives_values:
-            return [_value(*each) for each in zip(encoded.cuts, scores[:, 0].tolist(), strict=True)]
-        return [self._label(*each) for each in zip(encoded.cuts, self.probabilities(scores), strict=True)]
+            return [self._value(*each) for each in zip(encoded.pairs, scores[:, 0].tolist(), strict=True)]
+        return [self._label(*each) for each in zip(encoded.pairs, self.probabilities(scores), strict=True)]
 
-    def cut(self, pair: Pair) -> CutPair:
+    def tokenise(self, pair: Pair) -> TokenisedPair:
         """Check and tokenise one pair."""
         report = Report()
         given = checked_pair(pair)
-        return CutPair(given, self.pairs.passage(given, report), tuple(report.noticed))
+        return TokenisedPair(given, self.pair_encoding.passage(given, report), tuple(report.noticed))
 
-    def _encoded(self, cuts: Sequence[CutPair]) -> EncodedPairs:
-        corpus = self.encoding.encode_passages([cut.passage for cut in cuts])
-        return EncodedPairs(cuts, self.pairs.with_answers(corpus, [cut.pair for cut in cuts]))
+    def _encoded(self, pairs: Sequence[TokenisedPair]) -> EncodedPairs:
+        corpus = self.encoding.encode_passages([pair.passage for pair in pairs])
+        return EncodedPairs(pairs, self.pair_encoding.with_answers(corpus, [pair.pair for pair in pairs]))
 
-    def _label(self, cut: CutPair, chances: NDArray[np.float64]) -> PairAnswer:
-        best = int(chances.argmax())
+    def _label(self, given: TokenisedPair, probabilities: NDArray[np.float64]) -> PairAnswer:
+        best = int(probabilities.argmax())
         return PairAnswer(
-            text=cut.pair.first,
-            text_pair=cut.pair.second,
+            text=given.pair.first,
+            text_pair=given.pair.second,
             label=self.labels[best],
-            score=float(chances[best]),
-            scores=dict(zip(self.labels, chances.tolist(), strict=True)),
-            tokens=cut.tokens,
-            notes=cut.notes,
+            score=float(probabilities[best]),
+            scores=dict(zip(self.labels, probabilities.tolist(), strict=True)),
+            tokens=given.tokens,
+            notes=given.notes,
+        )
+
+    def _value(self, given: TokenisedPair, value: float) -> PairAnswer:
+        return PairAnswer(
+            text=given.pair.first,
+            text_pair=given.pair.second,
+            value=value,
+            tokens=given.tokens,
+            notes=given.notes,
         )
 
 
@@ -159,9 +168,3 @@ def checked_pair(pair: Pair | Sequence[str]) -> LabelledPair:
     checked_text(pair.first)
     checked_text(pair.second)
     return pair
-
-
-def _value(cut: CutPair, value: float) -> PairAnswer:
-    return PairAnswer(
-        text=cut.pair.first, text_pair=cut.pair.second, value=value, tokens=cut.tokens, notes=cut.notes
-    )

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gonie.formats.pairs import LabelledPair, PairSource
+from gonie.formats.pairs import ColumnWords, LabelledPair, PairSource
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.reports.class_report import ErrorExplainer, render_classes
 from gonie.tasks.evaluation import FORMAT
 from gonie.tasks.pairs.classifier import PairClassifier
-from gonie.tasks.pairs.read_options import pair_options
-from gonie.tasks.pairs.scoring import PairEvaluation, score_pairs
+from gonie.tasks.pairs.read_options import model_options
+from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
 from gonie.tasks.pairs.value_report import render_values
 from gonie.tasks.pairs.values import PairError
 
@@ -25,10 +25,14 @@ if TYPE_CHECKING:
     from gonie.reports.error_list import Cells
 
 
+ADVICE = ColumnWords("--text-column A --text-column B", "--label-column NAME")
+"""How `gonie evaluate` names columns."""
+
+
 class PairEvaluator:
     """Scores pair models for `gonie evaluate`."""
 
-    options = frozenset({"label_column"})
+    options = frozenset({"text_column", "label_column"})
     error = PairError
     error_heading = "pair"
 
@@ -43,9 +47,14 @@ class PairEvaluator:
     ) -> PairFileScores:
         """Score the predictions for a file. The default columns are those of the training file."""
         gold = "value" if model.gives_values else "label"
-        changes = {gold: options["label_column"]} if "label_column" in options else {}
-        source = PairSource(file, pair_options(model.recipe, format=options[FORMAT], **changes))
+        asked = {gold: options["label_column"]} if "label_column" in options else {}
+        texts = options.get("text_column", ())
+        columns = model_options(
+            model.recipe, texts=texts, answer=asked, advice=ADVICE, format=options[FORMAT]
+        )
+        source = PairSource(file, columns)
         pairs = list(source)
+        check_answers(pairs, values=model.gives_values, advice=ADVICE.gold)
         answers = list(model.pipe(pairs))
         notes = Counter(note for answer in answers for note in answer.notes)
         evaluation = score_pairs(pairs, answers, labels=model.labels, values=model.gives_values)
@@ -67,7 +76,7 @@ class PairFileScores:
         from gonie.tasks.pairs.view import print_values
 
         if isinstance(self.evaluation, ClassEvaluation):
-            print_class_evaluation(console, self.evaluation)
+            print_class_evaluation(console, self.evaluation, noun="pairs")
         else:
             print_values(console, self.evaluation)
 
@@ -100,7 +109,9 @@ def render_pairs(
 ) -> str:
     """Render the report of labels or of values as one HTML file."""
     if isinstance(evaluation, ClassEvaluation):
-        return render_classes(evaluation, title=title, curve=curve, details=details, explain=explain)
+        return render_classes(
+            evaluation, title=title, curve=curve, details=details, explain=explain, noun="pairs"
+        )
     return render_values(evaluation, title=title, curve=curve, details=details)
 
 

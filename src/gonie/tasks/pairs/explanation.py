@@ -20,16 +20,17 @@ from gonie.metrics.log_odds import Floats, label_log_odds
 from gonie.reports.explanation import Faithfulness, LayerShares, Method, TextExplanation, TokenWeights
 from gonie.reports.explanations.heat import Rows
 from gonie.reports.explanations.layout import lay_out
-from gonie.reports.explanations.page import ATTENTION
+from gonie.reports.explanations.page import ATTENTION, WEIGHTS
 from gonie.reports.explanations.text_page import render_texts
+from gonie.reports.explanations.verdict import PROBABILITY
 from gonie.runtime.groups import MOST, grouped
 from gonie.tasks.classification.erased import without
-from gonie.tasks.classification.explanation import TextAnswer
+from gonie.tasks.classification.explanation import TextAnswer, pools_by_attention
 from gonie.tasks.classification.reading import Reading
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
-from gonie.tasks.pairs.classifier import CutPair, PairClassifier
+from gonie.tasks.pairs.classifier import PairClassifier, TokenisedPair
 from gonie.tasks.pairs.encoding import VALUE, ValueScale
-from gonie.tasks.pairs.read_options import pair_options
+from gonie.tasks.pairs.read_options import model_options
 from gonie.tasks.run_files import SAMPLES
 from gonie.text.passages import Passage, blank
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from gonie.reports.explanations.screen import ExplanationScreen
 
 LABEL = "label"
+TABLE = "pass it as --file FILE.tsv"
 EDGE = 1e-6
 """The share of the scale at which log-odds of values end."""
 
@@ -58,17 +60,23 @@ class ExplainedPairs:
     """
 
     noun = "pair"
+    quantity = PROBABILITY
     warning = ATTENTION
     methods: tuple[Method, ...] = ("attention", "integrated gradients", "erasure")
 
     def __init__(self, classifier: PairClassifier, *, label: str | None = None) -> None:
         self._classifier = classifier
         self._label = label
+        if classifier.gives_values:
+            self.quantity = "the predicted value, as a share of its scale,"
+        if not _has_attention(classifier.recipe):
+            self.warning, self.methods = WEIGHTS, self.methods[1:]
+        if label is not None and classifier.gives_values:
+            raise InputError("--label does not apply: the model predicts a value")
         if label is not None and label not in classifier.labels:
-            known = (
-                "none: the model gives values" if classifier.gives_values else ", ".join(classifier.labels)
+            raise InputError(
+                f"unknown label: {label!r}", fix=f"The labels are {', '.join(classifier.labels)}"
             )
-            raise InputError(f"unknown label: {label!r}", fix=f"The labels are {known}")
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledPair]:
         """Yield the pairs of tables and JSONL files, with their gold answers if there are any.
@@ -85,17 +93,18 @@ class ExplainedPairs:
             yield from self._lines(text, [])
 
     def _table(self, file: Path) -> Iterator[LabelledPair]:
-        options = pair_options(self._classifier.recipe)
+        options = model_options(self._classifier.recipe)
         try:
             next(iter(PairSource(file, options)), None)
         except InputError:  # a file need not have gold answers
-            options = pair_options(self._classifier.recipe, gold=False)
+            options = model_options(self._classifier.recipe, gold=False)
         return iter(PairSource(file, options))
 
     def _lines(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledPair]:
         for path, number, line in read_lines(text, files):
             if line.strip():
-                first, second = line_row(path, number, line, ("first text", "second text")).texts
+                row = line_row(path, number, line, ("first text", "second text"), table=TABLE)
+                first, second = row.texts
                 yield LabelledPair(first, second, path="" if text is not None else path, line=number)
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
@@ -103,18 +112,18 @@ class ExplainedPairs:
         found = file or folder / SAMPLES
         if file is None and not found.is_file():
             return None
-        options = pair_options(self._classifier.recipe, gold=False)
+        options = model_options(self._classifier.recipe, gold=False)
         return HeldOutFile(PairSource(found, options), found, f"label {self._label}")
 
     def size(self, item: LabelledPair) -> ItemSize:
         """Return the number of tokens of both texts."""
-        return ItemSize(self._classifier.cut(item).tokens)
+        return ItemSize(self._classifier.tokenise(item).tokens)
 
     def ask(self, item: LabelledPair) -> AskedPair:
         """Return the prediction for a pair, and the label to explain."""
-        cut = self._classifier.cut(item)
-        (reading,) = self._classifier.read([cut.passage])
-        return AskedPair(self._classifier, cut, reading, self._label)
+        pair = self._classifier.tokenise(item)
+        (reading,) = self._classifier.read([pair.passage])
+        return AskedPair(self._classifier, pair, reading, self._label)
 
     def log_odds(self, questions: Iterable[tuple[TextAnswer, Keep]]) -> Floats:
         """Return the log-odds of each answer with only the tokens of its ``Keep``: (Q,)."""
@@ -122,8 +131,8 @@ class ExplainedPairs:
         for block in grouped(questions, lambda question: 2 + int(question[1].sum()), first=MOST):
             readings = model.read([erased(answer.passage, keep) for answer, keep in block])
             scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (Q, K)
-            if model.pairs.scale is not None:
-                found.append(value_log_odds(scores[:, 0], model.pairs.scale))
+            if model.pair_encoding.scale is not None:
+                found.append(value_log_odds(scores[:, 0], model.pair_encoding.scale))
                 continue
             labels = np.array([model.labels.index(answer.label) for answer, _ in block], dtype=np.int64)
             found.append(label_log_odds(scores / model.temperature, labels, multi_label=False))
@@ -158,7 +167,16 @@ class ExplainedPairs:
         layers: Sequence[LayerShares] = (),
     ) -> str:
         """Return the pairs with a heat map for each method as an HTML page."""
-        return render_texts(explanations, faithfulness, title=title, notes=notes, layers=layers)
+        return render_texts(
+            explanations,
+            faithfulness,
+            title=title,
+            warning=self.warning,
+            noun=self.noun,
+            quantity=self.quantity,
+            notes=notes,
+            layers=layers,
+        )
 
 
 @dataclass(frozen=True)
@@ -166,42 +184,49 @@ class AskedPair:
     """The prediction for one pair, and the ``asked`` label if there is one."""
 
     classifier: PairClassifier
-    cut: CutPair
+    given: TokenisedPair
     reading: Reading
     asked: str | None
 
     @property
-    def chances(self) -> dict[str, float]:
+    def probabilities(self) -> dict[str, float]:
         """The probability of each label, or the share of the scale of a value."""
-        scale = self.classifier.pairs.scale
+        scale = self.classifier.pair_encoding.scale
         if scale is not None:
             return {VALUE: scale.share(float(self.reading.scores[0]))}
-        chances = self.classifier.probabilities(self.reading.scores[None])[0]
-        return dict(zip(self.classifier.labels, chances.tolist(), strict=True))
+        probabilities = self.classifier.probabilities(self.reading.scores[None])[0]
+        return dict(zip(self.classifier.labels, probabilities.tolist(), strict=True))
 
     @property
     def answers(self) -> tuple[TextAnswer]:
         """The requested label, or the most probable one."""
-        chances = self.chances
-        best = max(chances, key=lambda label: chances[label])
-        return (TextAnswer(self.cut.passage, self.asked or best, self.reading),)
+        probabilities = self.probabilities
+        best = max(probabilities, key=lambda label: probabilities[label])
+        return (TextAnswer(self.given.passage, self.asked or best, self.reading),)
 
     def explanation(self, weights: Sequence[tuple[TokenWeights, ...]]) -> TextExplanation:
         """Return the pair with its answer and the weights of each method."""
-        chances, pair = self.chances, self.cut.pair
-        if self.classifier.gives_values:
-            chances = {f"{VALUE} {self.reading.scores[0]:.2f}": chances[VALUE]}
-        best = max(chances, key=lambda label: chances[label])
-        gold = pair.labels if pair.value is None else (f"{VALUE} {pair.value:.2f}",)
+        probabilities, pair, scale = self.probabilities, self.given.pair, self.classifier.pair_encoding.scale
+        best = max(probabilities, key=lambda label: probabilities[label])
+        gold = pair.labels if pair.value is None else (f"{pair.value:.2f}",)
+        if scale is not None:
+            told = f"{probabilities[VALUE]:.0%} of the scale {scale.low:g} to {scale.high:g}"
+            best, probabilities = f"{VALUE} {self.reading.scores[0]:.2f}, {told}", {}
         return TextExplanation(
             text=pair.text,
-            passage=self.cut.passage,
+            passage=self.given.passage,
             label=best,
             given=(best,),
-            probabilities=chances,
+            probabilities=probabilities,
             weights=weights[0],
             gold=gold,
         )
+
+
+def _has_attention(recipe: Mapping[str, Any]) -> bool:
+    """Return whether a model aligns the texts by attention, or pools by it. ESIM is the default."""
+    matching = (recipe.get("model") or {}).get("matching") or {}
+    return matching.get("kind", "esim") == "esim" or pools_by_attention(matching)
 
 
 def erased(passage: Passage, keep: Keep) -> Passage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.classification.recipe import PoolingConfig
 from gonie.tasks.pairs.encoding import MOST_TOKENS
@@ -48,12 +48,17 @@ class PairDataConfig(CorpusConfig):
         "two texts takes memory for every pair of their tokens",
     )
 
+    @field_validator("scale")
+    @classmethod
+    def _rising(cls, scale: list[float] | None) -> list[float] | None:
+        if scale and not scale[0] < scale[1]:
+            raise ValueError(f"{scale[0]:g} is not below {scale[1]:g}; write the lowest value first")
+        return scale
+
     @model_validator(mode="after")
     def _one_answer(self) -> PairDataConfig:
         if self.label_column and self.value_column:
-            raise ValueError("data.label_column and data.value_column cannot be combined; set one of them")
-        if self.scale and not self.scale[0] < self.scale[1]:
-            raise ValueError(f"data.scale: {self.scale[0]} is not below {self.scale[1]}")
+            raise ValueError("label_column and value_column cannot be combined; set one of them")
         return self
 
 

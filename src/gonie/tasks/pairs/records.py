@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.formats.pairs import TEXTS, LabelledPair, PairSource
-from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TextRow
+from gonie.formats.pairs import TEXTS, ColumnWords, LabelledPair, PairSource
+from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TSV, TextRow
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.records import TextNotes
 from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier, checked_pair
-from gonie.tasks.pairs.read_options import pair_options
+from gonie.tasks.pairs.read_options import model_options, pair_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
 from gonie.text.report import Report
 from gonie.text.tokenizers.settings import TokenizerSettings
@@ -21,17 +21,19 @@ from gonie.text.tokenizers.settings import TokenizerSettings
 if TYPE_CHECKING:
     from rich.text import Text
 
-TABLES = ("tsv", "csv")
+TABLES = (TSV, "csv")
+ADVICE = ColumnWords("--column FIRST --column SECOND", "")
+"""How `gonie classify` names columns."""
 
 
 class PairRecords:
-    """Runs pair models for `gonie classify` and bulk runs. It has no options."""
+    """Runs pair models for `gonie classify` and bulk runs. The option ``columns`` holds those of tables."""
 
     inputs = InputKinds(
         stream=(TEXT, JSONL, *TABLES, PARQUET),
         labelled=TABLES,
         detected=(JSONL, *TABLES, PARQUET),
-        files=(TEXT, JSONL, PARQUET),
+        files=(TEXT, JSONL, TSV, PARQUET),
     )
     outputs = ("pretty", JSONL)
 
@@ -40,13 +42,13 @@ class PairRecords:
         if len(asked) not in (0, 2):
             raise InputError(
                 f"expected two --column options, one for each text of a pair, got {len(asked)}",
-                fix="Pass --column FIRST --column SECOND",
+                fix=f"Pass {ADVICE.texts}",
             )
         return tuple(asked) or pair_options(recipe).texts or TEXTS[0]
 
     def answering(self, model: PairClassifier, options: Mapping[str, Any]) -> PairAnswering:
-        """Return the model with its records."""
-        return PairAnswering(model)
+        """Return the model with the options."""
+        return PairAnswering(model, columns=options.get("columns", ()))
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the columns of a Parquet part: label, score, scores and value, null where they do not apply.
@@ -71,14 +73,15 @@ class PairRecords:
 
     def notes(self) -> TextNotes:
         """Return a collector for the notes of one stream."""
-        return TextNotes()
+        return TextNotes("pair")
 
 
 class PairAnswering:
     """Predicts the label of each pair with the probability of every label, or its value."""
 
-    def __init__(self, classifier: PairClassifier) -> None:
+    def __init__(self, classifier: PairClassifier, *, columns: Sequence[str] = ()) -> None:
         self._classifier = classifier
+        self._columns = columns
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
@@ -105,7 +108,9 @@ class PairAnswering:
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[LabelledPair]:
         """Yield the pairs of a table, whose columns are found by the header."""
-        source = PairSource(path, pair_options(self._classifier.recipe, format=kind, gold=False))
+        recipe = self._classifier.recipe
+        options = model_options(recipe, texts=self._columns, advice=ADVICE, format=kind, gold=False)
+        source = PairSource(path, options)
         yield from source
         report.skipped.update(source.report.skipped)
 

@@ -37,14 +37,16 @@ def score_pairs(
     )
 
 
-def check_answers(pairs: Sequence[LabelledPair], *, values: bool) -> None:
-    """Raise InputError for a file of labels where the model gives values, or the reverse."""
+def check_answers(pairs: Sequence[LabelledPair], *, values: bool, advice: str = "") -> None:
+    """Raise InputError for a file of labels where the model gives values, or the reverse.
+
+    ``advice`` says how to name the column of the gold answer.
+    """
     for pair in pairs:
         if (pair.value is None) == values:
             own, other = ("values", "labels") if values else ("labels", "values")
             raise InputError(
                 f"the pairs have {other}, but the model gives {own}",
                 path=pair.path or None,
-                fix=f"Name the column of the {own}: --label-column in gonie evaluate, "
-                f"data.{own.removesuffix('s')}_column in training",
+                fix=f"Name the column of the {own}: {advice}" if advice else "",
             )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gonie.reports.html.frame import note, page, section
-from gonie.reports.html.markup import Markup, element, fragment, row, table
+from gonie.reports.html.markup import Markup, element, fragment, language, row, table
 from gonie.reports.report_page import detail_section, opening, percent, training
 from gonie.reports.report_style import STYLE
+from gonie.reports.svg import Scale, across_line, left_margin, tick_labels, ticks
 from gonie.tasks.pairs.values import PairError, ValueEvaluation
 
-SIDE, MARGIN = 320, 30
+SIDE, TOP, RIGHT, BOTTOM = 380, 28, 14, 42
+"""The side of the plot, and the margins around it."""
 MOST_POINTS, MOST_ERRORS = 2000, 20
 TOLD = "Pearson's correlation of the predicted with the gold values; Spearman's is that of their ranks."
 
@@ -48,42 +50,54 @@ def render_values(
 
 
 def _scatter(evaluation: ValueEvaluation) -> Markup:
-    """Draw one dot per pair, gold across and predicted upwards, and the diagonal."""
+    """Draw one dot per pair, gold across and predicted upwards on the same scale, and the diagonal."""
     step = max(1, evaluation.pairs // MOST_POINTS)
     gold, predicted = evaluation.gold[::step], evaluation.predicted[::step]
-    low, high = min(*gold, *predicted), max(*gold, *predicted)
-    room = (SIDE - 2 * MARGIN) / ((high - low) or 1.0)
-    dots = [
-        element(
-            "circle", cx=f"{MARGIN + (x - low) * room:.1f}", cy=f"{SIDE - MARGIN - (y - low) * room:.1f}", r=2
-        )
-        for x, y in zip(gold, predicted, strict=True)
-    ]
-    ends = {"x1": MARGIN, "y1": SIDE - MARGIN, "x2": SIDE - MARGIN, "y2": MARGIN}
+    marks = ticks(min(*gold, *predicted), max(*gold, *predicted), 5)
+    labels = tick_labels(marks)
+    left = left_margin(labels)
+    right, bottom = left + SIDE, TOP + SIDE
+    across, up = Scale(marks[0], marks[-1], left, right), Scale(marks[0], marks[-1], bottom, TOP)
     drawing = element(
         "svg",
-        element("line", **ends, stroke="currentColor", stroke_dasharray="4 4"),
-        element("g", *dots, fill="currentColor", fill_opacity="0.35"),
-        element(
-            "text",
-            f"gold {low:g} to {high:g}",
-            x=SIDE / 2,
-            y=SIDE - 6,
-            text_anchor="middle",
-            fill="currentColor",
+        element("title", f"Predicted values over gold values of {len(gold):,} pairs"),
+        element("text", "predicted value", x=left, y=14, class_="name"),
+        *(
+            fragment(
+                across_line(up(mark), label, left=left, right=right),
+                element("line", x1=across(mark), x2=across(mark), y1=TOP, y2=bottom, class_="grid"),
+                element("text", label, x=across(mark), y=bottom + 16, text_anchor="middle"),
+            )
+            for mark, label in zip(marks, labels, strict=True)
         ),
-        viewBox=f"0 0 {SIDE} {SIDE}",
-        width=SIDE,
+        element("line", x1=left, y1=bottom, x2=right, y2=TOP, class_="diagonal"),
+        *(
+            element("circle", cx=across(x), cy=up(y), r=2.5, class_="pair")
+            for x, y in zip(gold, predicted, strict=True)
+        ),
+        element("text", "gold value", x=right, y=bottom + 36, text_anchor="end", class_="name"),
+        viewBox=f"0 0 {right + RIGHT:g} {bottom + BOTTOM}",
         role="img",
-        aria_label="predicted values over gold values",
+        class_="diagram",
     )
-    told = (
-        "Each dot is a pair: its gold value across, the predicted one upwards. On the dashed line they agree."
-    )
-    return fragment(note(told), drawing)
+    return fragment(note("Each dot is a pair. On the dashed line, prediction and gold agree."), drawing)
 
 
 def _errors(errors: Sequence[PairError]) -> Markup:
-    rows = [row(error.kind, error.gold, error.predicted, error.text, error.text_pair) for error in errors]
-    header = ("error", "gold", "predicted", "text", "text pair")
-    return section("Largest errors", table(caption="Values and texts of pairs", header=header, rows=rows))
+    rows = [row(error.gold, error.predicted, _texts(error), head=0) for error in errors]
+    inner = table(
+        caption="Largest difference first",
+        header=("gold", "predicted", "pair"),
+        rows=rows,
+        class_="figures texts",
+    )
+    return section("Largest errors", inner)
+
+
+def _texts(error: PairError) -> Markup:
+    """Render the two texts of a pair, one below the other, and where they are."""
+    place = f"{error.file}:{error.line}" if error.file else None
+    return fragment(
+        *(element("p", element("bdi", text), lang=language(text)) for text in (error.text, error.text_pair)),
+        None if place is None else element("p", place, class_="place"),
+    )

@@ -142,7 +142,10 @@ def _variance(mean: Floats, squares: Floats) -> Floats:
     return np.where(found > ROUNDING * squares, found, 0.0)
 
 
-def _interval(gold: Floats, guess: Floats, *, resamples: int, seed: int) -> Interval:
+def _interval(gold: Floats, guess: Floats, *, resamples: int, seed: int) -> Interval | None:
+    """Return the interval of the correlation, or None if it is undefined because one side is constant."""
+    if np.ptp(gold) == 0 or np.ptp(guess) == 0:
+        return None
     blocks = [
         _correlations(weights, gold, guess) for weights in draws(len(gold), resamples=resamples, seed=seed)
     ]

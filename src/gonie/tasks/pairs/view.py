@@ -11,6 +11,7 @@ from gonie.reports.report_page import percent, range_text
 from gonie.reports.terminal import one_line
 from gonie.tasks.pairs.classifier import PairAnswer
 from gonie.tasks.pairs.values import PairError, ValueEvaluation
+from gonie.text.report import count
 
 
 def pretty(found: PairAnswer) -> Text:
@@ -49,7 +50,7 @@ def print_values(console: Console, evaluation: ValueEvaluation) -> None:
     line.append(f"  Spearman {percent(evaluation.spearman)}")
     line.append(f"  mean absolute error {evaluation.mean_absolute_error:.3f}")
     line.append(f"  root mean squared error {evaluation.root_mean_squared_error:.3f}")
-    console.print(line.append(f"  ({evaluation.pairs:,} pairs)", style="dim"))
+    console.print(line.append(f"  ({count(evaluation.pairs, 'pair')})", style="dim"))
 
 
 def error_cells(error: PairError) -> Cells:

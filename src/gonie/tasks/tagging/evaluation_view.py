@@ -13,6 +13,7 @@ from gonie.reports.report_page import percent, range_text
 from gonie.reports.score_grid import print_labels, print_unknown, score_grid
 from gonie.reports.tag_report import how_scored, novelty_names
 from gonie.reports.terminal import safe
+from gonie.text.report import count
 
 NEAR = 24
 """Characters shown on each side of an error."""
@@ -40,8 +41,8 @@ def _headline(evaluation: Evaluation) -> Text:
         micro = evaluation.spans.micro
         line.append(f"  precision {percent(micro.precision)}  recall {percent(micro.recall)}")
         line.append(f"  token accuracy {percent(evaluation.tokens.accuracy)}")
-    line.append(f"  ({evaluation.sentences:,} sentences, {evaluation.tokens.tokens:,} tokens)", style="dim")
-    return line
+    size = f"{count(evaluation.sentences, 'sentence')}, {count(evaluation.tokens.tokens, 'token')}"
+    return line.append(f"  ({size})", style="dim")
 
 
 def _novelty(evaluation: Evaluation) -> Table:

@@ -31,6 +31,7 @@ from gonie.reports.explanations.heat import Rows
 from gonie.reports.explanations.layout import lay_out_sentence
 from gonie.reports.explanations.tag_page import WARNING, render_tags
 from gonie.reports.explanations.transition_table import has_learned
+from gonie.reports.explanations.verdict import PROBABILITY
 from gonie.runtime.groups import MOST, grouped
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 from gonie.tasks.tagging.labeller import Tagging, TokenSpan
@@ -90,6 +91,7 @@ class ExplainedTagger:
     """
 
     noun = "span"
+    quantity = PROBABILITY
     warning = WARNING
     methods: tuple[Method, ...] = ("integrated gradients", "erasure")
 

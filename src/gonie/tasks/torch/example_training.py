@@ -132,7 +132,7 @@ def _write_report(
         details={
             **details,
             "recipe": (run.folder / RECIPE).read_text("utf-8"),
-            "parameters": sum(parameter.numel() for parameter in run.model.parameters()),
+            "parameters": f"{sum(parameter.numel() for parameter in run.model.parameters()):,}",
             "train": job.recipe.data.train,
             "seed": job.recipe.train.seed,
         },

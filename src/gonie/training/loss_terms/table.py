@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from torch import Tensor
 
 from gonie.errors import RecipeError
+from gonie.tasks.recipe import explain_invalid
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
@@ -64,6 +65,5 @@ def _problems(name: str, values: Mapping[str, Any]) -> Iterator[str]:
     try:
         LOSS_TERMS[name].section.model_validate(values)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            key = ".".join(["loss", name, *map(str, detail["loc"])])
-            yield f"{key}: {detail['msg']}"
+        for problem in explain_invalid(LOSS_TERMS[name].section, error):
+            yield f"loss.{name}.{problem}"

@@ -57,7 +57,7 @@ def test_labels_are_counted_and_their_pairs_encoded(pair_toy: Path) -> None:
 
 
 def test_the_scale_comes_from_the_file_or_the_recipe(pair_toy: Path) -> None:
-    data, _ = read(pair_toy / "values.toml")
+    data, told = read(pair_toy / "values.toml")
     rows = (pair_toy / "values-train.tsv").read_text("utf-8").splitlines()[1:]
     gold = [float(row.rpartition("\t")[2]) for row in rows]
     assert data.encoding.scale == (min(gold), max(gold))
@@ -65,16 +65,22 @@ def test_the_scale_comes_from_the_file_or_the_recipe(pair_toy: Path) -> None:
     np.testing.assert_allclose(data.train.labels, gold, rtol=1e-6)
     assert data.labels.total() == 60
     assert len(data.labels) <= 5
-    wide, _ = read(pair_toy / "values.toml", "data.scale=[-5, 10]")
+    wide, wide_told = read(pair_toy / "values.toml", "data.scale=[-5, 10]")
     assert wide.encoding.scale == ValueScale(-5.0, 10.0)
+    assert f"scale: {min(gold):g} to {max(gold):g}, the lowest and highest value of the training" in told
+    assert "scale: -5 to 10, as set in data.scale" in wide_told
 
 
 @pytest.mark.parametrize(
     ("rows", "changes", "told"),
     [
         (["a\tb\t1", "c\td\t1"], [], "all values are 1: there is nothing to learn"),
-        (["a\tb\t1", "c\td\t7"], ["data.scale=[0, 5]"], "values from 1 to 7 lie outside data.scale, 0 to 5"),
-        (["a\tb\t-1", "c\td\t2"], ["data.scale=[0, 5]"], "Widen data.scale"),
+        (
+            ["a\tb\t1", "c\td\t7"],
+            ["data.scale=[0, 5]"],
+            r"t\.tsv:3: the value 7 lies outside data.scale, 0 to 5",
+        ),
+        (["a\tb\t-1", "c\td\t2"], ["data.scale=[0, 5]"], "Correct the value, or widen data.scale"),
     ],
 )
 def test_values_that_cannot_be_learned_are_refused(
@@ -83,6 +89,20 @@ def test_values_that_cannot_be_learned_are_refused(
     train = table(tmp_path / "t.tsv", *rows, header="text\ttext_pair\tvalue")
     with pytest.raises(InputError, match=told):
         read(pair_toy / "values.toml", train, *ALONE, *changes)
+
+
+def test_fractions_in_a_column_of_labels_are_taken_for_values(pair_toy: Path, tmp_path: Path) -> None:
+    train = table(tmp_path / "t.tsv", "a\tb\t3.25", "c\td\t4", "e\tf\t4")
+    arguments = [pair_toy / "labels.toml", train, *ALONE, "data.holdout=0"]
+    with pytest.raises(InputError, match=r"label are numbers, such as 3\.25.*--set data\.value_column=label"):
+        read(*arguments)
+    values, _ = read(*arguments, "data.value_column=label")
+    assert values.encoding.scale == (3.25, 4.0)
+    classes, _ = read(*arguments, "data.label_column=label")
+    assert set(classes.encoding.texts.labels) == {"3.25", "4"}
+    table(tmp_path / "t.tsv", "a\tb\t1", "c\td\t2.0")
+    whole, _ = read(*arguments)
+    assert set(whole.encoding.texts.labels) == {"1", "2.0"}
 
 
 @pytest.mark.parametrize("labels", [["yes"] * 4, []])
@@ -108,7 +128,7 @@ def test_held_out_pairs_are_not_trained_on(kind: str, gold: str, pair_toy: Path,
     train = table(tmp_path / "t.tsv", *rows, header=f"text\ttext_pair\t{gold}")
     data, told = read(pair_toy / f"{kind}.toml", train, *ALONE, "data.holdout=0.25")
     assert (len(data.train), len(data.dev), len(data.test)) == (30, 10, 0)
-    assert "10 pairs of" in told
+    assert "held out 10 pairs of" in told
     held = {pair.first.split()[1] for pair in data.dev}
     known = set(data.encoding.texts.words.words.strings)
     assert len(held) == 10
@@ -145,6 +165,12 @@ def test_each_file_has_its_own_columns_unless_they_are_set(pair_toy: Path, tmp_p
             f"data.dev={tmp_path}/dev.tsv",
             'data.text_columns=["sentence1", "sentence2"]',
         )
+
+
+def test_slow_tokenising_is_noted_in_pairs(pair_toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gonie.tasks.classification.torch.data.NOTE_SECONDS", -1.0)
+    _, told = read(pair_toy / "labels.toml")
+    assert "of 60 pairs" in told
 
 
 def test_long_texts_are_cut_and_noted(pair_toy: Path) -> None:

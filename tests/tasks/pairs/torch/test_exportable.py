@@ -105,7 +105,7 @@ def test_reexporting_a_run_gives_the_same_bundle_and_answers(
     graph = onnx.read_bytes()
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     labels = json.loads(session.get_modelmeta().custom_metadata_map["labels"])
-    corpus = model.encoding.encode_passages([model.cut(pair).passage for pair in PAIRS])
+    corpus = model.encoding.encode_passages([model.tokenise(pair).passage for pair in PAIRS])
     output = "probabilities" if kind == "labels" else "scores"
     found = StandaloneModel(graph).run(corpus.batch(np.arange(len(PAIRS))), output)
     for row, pair in zip(found, PAIRS, strict=True):

@@ -30,7 +30,7 @@ def trained(request: pytest.FixtureRequest, pair_runs: Path) -> tuple[Any, Any]:
 
 
 def answer_of(model: Any, pair: LabelledPair) -> TextAnswer:
-    return TextAnswer(model.cut(pair).passage, model.labels[0])
+    return TextAnswer(model.tokenise(pair).passage, model.labels[0])
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.first)
@@ -41,7 +41,7 @@ def test_the_function_gives_the_log_odds_of_the_answer(trained: tuple[Any, Any],
         one, *rest = path.function(*(torch.stack([x] * 3) for x in path.inputs)).tolist()
     assert rest == pytest.approx([one] * 2, abs=1e-5), "points are read one beside the other"
     found = model(pair.first, pair.second)
-    scale = model.pairs.scale
+    scale = model.pair_encoding.scale
     share = found.scores[model.labels[0]] if scale is None else scale.share(found.value)
     assert one == pytest.approx(np.log(share / (1 - share)), abs=1e-3)
 
@@ -52,7 +52,7 @@ def test_each_weight_belongs_to_its_token(trained: tuple[Any, Any], pair: Labell
     network, model = trained
     path = task.odds_path(network, model, answer_of(model, pair))
     found = path.words(path.inputs)
-    words = [word for sentence in model.cut(pair).passage.sentences for word in sentence.words]
+    words = [word for sentence in model.tokenise(pair).passage.sentences for word in sentence.words]
     table = network.embedding.weight.detach()
     encoding = model.encoding.words
     wanted = [float(table[encoding.word_id(word)].sum()) for word in words]

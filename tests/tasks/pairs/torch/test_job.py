@@ -161,7 +161,7 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(
     export_model(job.exportable(model), tmp_path / "bundle")
     classifier: Any = gonie.load(tmp_path / "bundle")
     scores = one_by_one(model, job)
-    passages = [classifier.cut(pair).passage for pair in job.data.dev]
+    passages = [classifier.tokenise(pair).passage for pair in job.data.dev]
     got = np.stack([reading.scores for reading in classifier.read(passages)])
     np.testing.assert_allclose(got, scores, atol=1e-3)
     if kind == "labels":
@@ -175,12 +175,14 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(
     assert headline == pytest.approx(DevEvaluator(job, model, "dev").score(), abs=1e-5)
 
 
-def test_the_bundle_records_the_columns_of_training(pair_runs: Path) -> None:
+def test_the_bundle_records_the_columns_and_the_scale_of_training(pair_runs: Path) -> None:
     for kind, gold in (("labels", "label_column"), ("values", "value_column")):
         model: Any = gonie.load(pair_runs / kind)
         data = model.recipe["data"]
         assert data["text_columns"] == ["sentence1", "sentence2"]
         assert [key for key in ("label_column", "value_column") if key in data] == [gold]
+        scale = model.pair_encoding.scale
+        assert data.get("scale") == (None if scale is None else list(scale))
 
 
 # --- baselines and reports -------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from gonie.tasks.torch.word_data import (
 )
 from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
-from gonie.text.report import Report
+from gonie.text.report import Report, count
 from gonie.text.schemes import PLAIN
 from gonie.text.tokenizers import tokenizer
 from gonie.text.types import Sentence
@@ -90,8 +90,16 @@ class CutTexts:
     Tokenising can be slow (morphemes), so tokenised texts are cached in memory, up to ``KEPT`` tokens.
     """
 
-    def __init__(self, texts: Sequence[Any], passages: Callable[[Any, Report], Passage], note: Note) -> None:
+    def __init__(
+        self,
+        texts: Sequence[Any],
+        passages: Callable[[Any, Report], Passage],
+        note: Note,
+        *,
+        noun: str = "text",
+    ) -> None:
         self.report = Report()
+        self._noun = noun
         self._texts = texts
         self._passages = passages
         self._note = note
@@ -108,7 +116,7 @@ class CutTexts:
                 self._kept.append(passage)
                 self._room -= sum(map(len, passage.sentences))
             if time.monotonic() - noted > NOTE_SECONDS:
-                self._note(f"tokenised {done:,} of {len(self._texts):,} texts")
+                self._note(f"tokenised {done:,} of {count(len(self._texts), self._noun)}")
                 noted = time.monotonic()
             yield passage
 
@@ -228,7 +236,7 @@ def _split(
         for line in parts.notes:
             note(f"{data.train}: {line}")
         fold = parts.splits[data.fold - 1]
-        note(f"fold {data.fold} of {data.folds}: {len(fold.held):,} texts of {data.train} are the test set")
+        note(f"fold {data.fold} of {data.folds}: {count(len(fold.held), 'text')} of {data.train} to test")
         texts, test = [texts[row] for row in fold.train], [texts[row] for row in fold.held]
     if data.dev is not None:
         return texts, _read(data.dev, data, note), test
@@ -240,7 +248,7 @@ def _split(
         note(f"{data.train}: {line}")
     (part,) = held.splits
     share = f"data.holdout = {data.holdout}"
-    note(f"no dev file: held out {len(part.held):,} texts of {data.train} ({share})")
+    note(f"no dev file: held out {count(len(part.held), 'text')} of {data.train} ({share})")
     return [texts[row] for row in part.train], [texts[row] for row in part.held], test
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -37,6 +37,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text.passages import Passages
+from gonie.text.report import count
 from gonie.text.schemes import PLAIN
 from gonie.text.tokenizers import tokenizer
 
@@ -78,10 +79,10 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     data = recipe.data
     columns, everything = _read(data.train, data, note)
     train, dev, test = _split(recipe, everything, columns, note)
-    scale = _scale(data, train) if columns.value is not None else None
-    labels = _checked_labels(data, train) if scale is None else _fifths(train, scale)
+    scale = _scale(data, train, note) if columns.value is not None else None
+    labels = _checked_labels(data, columns, train) if scale is None else _fifths(train, scale)
     passages = passages_of(recipe)
-    cut = CutTexts(train, partial(cut_pair, passages), note)
+    cut = CutTexts(train, partial(cut_pair, passages), note, noun="pair")
     vectors, sources = vectors_of(data), load_sources(recipe, note)
     words, _ = fit_encoding(
         recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
@@ -174,22 +175,28 @@ def _split(
         note(f"{data.train}: {line}")
     (part,) = held.splits
     note(
-        f"no dev file: {len(part.held):,} pairs of {data.train} are held out (data.holdout = {data.holdout})"
+        f"no dev file: held out {count(len(part.held), 'pair')} of {data.train} "
+        f"(data.holdout = {data.holdout})"
     )
     return [pairs[row] for row in part.train], [pairs[row] for row in part.held], test
 
 
-def _scale(data: PairDataConfig, pairs: Sequence[LabelledPair]) -> ValueScale:
+def _scale(data: PairDataConfig, pairs: Sequence[LabelledPair], note: Note) -> ValueScale:
+    """Return the scale of the recipe or of the training pairs, and note which."""
     values = [pair.value for pair in pairs if pair.value is not None]
     low, high = data.scale or (min(values), max(values))
     if low == high:
         raise InputError(f"all values are {low:g}: there is nothing to learn", path=data.train)
-    if min(values) < low or max(values) > high:
-        raise InputError(
-            f"values from {min(values):g} to {max(values):g} lie outside data.scale, {low:g} to {high:g}",
-            path=data.train,
-            fix="Widen data.scale",
-        )
+    for pair in pairs:
+        if pair.value is not None and not low <= pair.value <= high:
+            raise InputError(
+                f"the value {pair.value:g} lies outside data.scale, {low:g} to {high:g}",
+                path=pair.path,
+                line=pair.line,
+                fix="Correct the value, or widen data.scale",
+            )
+    reason = "as set in data.scale" if data.scale else "the lowest and highest value of the training pairs"
+    note(f"scale: {low:g} to {high:g}, {reason}")
     return ValueScale(low, high)
 
 
@@ -200,9 +207,19 @@ def _fifths(pairs: Sequence[LabelledPair], scale: ValueScale) -> Counter[str]:
     return Counter(names[min(4, int(5 * share))] for share in shares)
 
 
-def _checked_labels(data: PairDataConfig, pairs: Sequence[LabelledPair]) -> Counter[str]:
+def _checked_labels(
+    data: PairDataConfig, columns: PairColumns, pairs: Sequence[LabelledPair]
+) -> Counter[str]:
     """Return how many pairs have each label, if there are labels to tell apart."""
     labels = Counter(label for pair in pairs for label in pair.labels)
+    fraction = _fraction(labels)
+    if fraction is not None and data.label_column is None:
+        raise InputError(
+            f"the labels in the column {columns.label} are numbers, such as {fraction}",
+            path=data.train,
+            fix=f"To predict a value on their scale: --set data.value_column={columns.label}. To make each "
+            f"number a class: --set data.label_column={columns.label}",
+        )
     some = ", ".join(label for label, _ in labels.most_common(3))
     if not 2 <= len(labels) <= MOST_LABELS:
         raise InputError(
@@ -211,3 +228,12 @@ def _checked_labels(data: PairDataConfig, pairs: Sequence[LabelledPair]) -> Coun
             fix="Name the label's column: --set data.label_column=NAME",
         )
     return labels
+
+
+def _fraction(labels: Iterable[str]) -> str | None:
+    """Return a label that is not a whole number, if all labels are numbers."""
+    try:
+        numbers = {label: float(label) for label in labels}
+    except ValueError:
+        return None
+    return next((label for label, number in numbers.items() if number % 1), None)

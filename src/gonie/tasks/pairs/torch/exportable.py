@@ -66,7 +66,7 @@ class PairExportable:
         own = load_pair_bundle(bundle)
         answers = list(own.pipe(self.examples))
         found = score_pairs(self.examples, answers, labels=own.labels, values=own.gives_values, bootstrap=0)
-        scale = own.pairs.scale
+        scale = own.pair_encoding.scale
         if scale is None:
             return ScoredAnswers([answer.labels for answer in answers], *found.headline)
         values = [answer.value for answer in answers]

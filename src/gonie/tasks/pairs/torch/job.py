@@ -54,7 +54,8 @@ class PairJob:
         self.train = data.train
         self.labels = data.labels
         for split in (data.dev, data.test):
-            check_answers(split, values=data.encoding.scale is not None)
+            gold = "label" if data.encoding.scale is None else "value"
+            check_answers(split, values=gold == "value", advice=f"--set data.{gold}_column=NAME")
 
     def rates(self, model: PairNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""
@@ -213,9 +214,15 @@ class PairJob:
         return json.dumps({**texts, **gold}, ensure_ascii=False)
 
     def _resolved_recipe(self) -> dict[str, object]:
-        """Return the recipe with the columns that were found in the training file."""
+        """Return the recipe with the columns and the scale that were found in the training file."""
         first, second, label, value = self.data.columns
-        found = {"text_columns": [first, second], "label_column": label, "value_column": value}
+        scale = self.data.encoding.scale
+        found = {
+            "text_columns": [first, second],
+            "label_column": label,
+            "value_column": value,
+            "scale": None if scale is None else list(scale),
+        }
         data = self.recipe.data.model_copy(update=found)
         recipe = self.recipe.model_copy(update={"data": data})
         return recipe.model_dump(mode="json", exclude_none=True)

@@ -18,15 +18,14 @@ class PairNetwork(TextNetwork):
     """embeddings -> encoder -> matching -> hidden layer -> head, the first two the same for both texts.
 
     With ``AlignedMatching`` it is ESIM (Chen et al. 2017, arXiv:1609.06038), with ``PooledMatching`` a
-    siamese network (Conneau et al. 2017, arXiv:1705.02364). The texts of a batch are its rows, read at once
-    whichever side they are on. ``places`` (N, 2) says which rows are the first and the second text of each
-    pair; a row belongs to one pair.
+    siamese network (Conneau et al. 2017, arXiv:1705.02364). Each row of a batch is one text.
+    ``places`` (N, 2) gives the rows of the first and the second text of each pair. A row belongs to one pair.
 
     Args:
         embedding: batch -> (B, T, D)
         encoder: (B, T, D) -> (B, T, H)
         matching: (N, T, H), (N, T, H) -> (N, P)
-        hidden: (N, P) -> (N, Q), the hidden layer below the heads, or none
+        hidden: (N, P) -> (N, H), the hidden layer below the heads, or none
         heads: scores and losses over the vectors of pairs, by name; ``label`` is the one that is trained.
         word_dropout: on whole token vectors.
         input_dropout: on what the encoder reads.
@@ -50,10 +49,10 @@ class PairNetwork(TextNetwork):
         super().__init__()
         if not isinstance(matching, nn.Module):
             raise InputError(f"expected a matching that is a torch module, got {type(matching).__name__}")
-        _check("an encoder", embedding.width, encoder.input_width)
-        _check("a matching", encoder.width, matching.input_width)
+        _check_width("an encoder", embedding.width, encoder.input_width)
+        _check_width("a matching", encoder.width, matching.input_width)
         if hidden is not None:
-            _check("a hidden layer", matching.width, hidden.input_width)
+            _check_width("a hidden layer", matching.width, hidden.input_width)
         as_modules([embedding, encoder])
         self.embedding = embedding
         self.encoder = encoder
@@ -68,17 +67,17 @@ class PairNetwork(TextNetwork):
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
         """Return the vectors of the pairs, and the shares of tokens, from token vectors (B, T, D)."""
         mask, places = batch["mask"], batch["places"]  # (B, T), (N, 2)
-        read = self.encoder(_dropped(self.input_dropout, vectors, places), mask)  # (B, T, H)
-        states = _dropped(self.output_dropout, read, places)
+        encoded = self.encoder(_dropped(self.input_dropout, vectors, places), mask)  # (B, T, H)
+        states = _dropped(self.output_dropout, encoded, places)
         first, second = places.unbind(1)  # (N,) each
-        found = self.matching(states[first], states[second], mask[first], mask[second])
-        pairs = self.dropout(found.vectors)  # (N, P)
+        matched = self.matching(states[first], states[second], mask[first], mask[second])
+        pairs = self.dropout(matched.vectors)  # (N, P)
         if self.hidden is not None:
-            pairs = self.dropout(self.hidden(pairs))  # (N, Q)
-        shares = torch.cat([found.first, found.second])  # (B, T), first texts first
+            pairs = self.dropout(self.hidden(pairs))  # (N, H), the width of the hidden layer
+        shares = torch.cat([matched.first, matched.second])  # (B, T), first texts first
         rows = torch.cat([first, second])  # (B,)
-        words = torch.zeros_like(shares).index_copy(0, rows, shares)
-        return Pooled(pairs, words, pairs.new_full(places.shape, 0.5))
+        token_shares = torch.zeros_like(shares).index_copy(0, rows, shares)
+        return Pooled(pairs, token_shares, pairs.new_full(places.shape, 0.5))
 
     def squares(self) -> Tensor:
         """Return ‖W‖² of all matrices except those of the embedding. Shape: ()."""
@@ -88,10 +87,10 @@ class PairNetwork(TextNetwork):
 
 def _dropped(dropout: nn.Module, x: Tensor, places: Tensor) -> Tensor:
     """Apply dropout, with one mask for both texts of a pair if it is of that kind."""
-    found: Tensor = dropout(x, places) if isinstance(dropout, PairDropout) else dropout(x)
-    return found
+    dropped: Tensor = dropout(x, places) if isinstance(dropout, PairDropout) else dropout(x)
+    return dropped
 
 
-def _check(what: str, given: int, taken: int) -> None:
+def _check_width(what: str, given: int, taken: int) -> None:
     if given != taken:
         raise InputError(f"expected {what} that takes width {given}, got one that takes {taken}")

@@ -70,8 +70,8 @@ def exportable(model: PairNetwork, bundle: PairBundle, examples: Sequence[Labell
 
 def odds_path(network: PairNetwork, model: PairClassifier, answer: TextAnswer) -> OddsPath:
     """Return the log-odds of a label or a value as a differentiable function."""
-    scale = model.pairs.scale
+    scale = model.pair_encoding.scale
     if scale is not None:
-        return value_odds_path(network, model.pairs, scale, answer.passage)
+        return value_odds_path(network, model.pair_encoding, scale, answer.passage)
     number = model.labels.index(answer.label)
     return label_odds_path(network, model.encoding, answer.passage, number, temperature=model.temperature)

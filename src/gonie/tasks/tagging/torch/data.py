@@ -36,6 +36,7 @@ from gonie.tasks.torch.word_data import (
 )
 from gonie.text import schemes
 from gonie.text.partial_tags import PartialStream, TagSets
+from gonie.text.report import count
 from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer, tokenizer
@@ -377,5 +378,7 @@ def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterabl
             "no dev file, and too few sentences to hold out: the training sentences are used as dev sentences"
         )
         return stream, list(stream)
-    note(f"no dev file: held out {len(dev)} sentences of {recipe.data.train} (data.holdout = {share})")
+    note(
+        f"no dev file: held out {count(len(dev), 'sentence')} of {recipe.data.train} (data.holdout = {share})"
+    )
     return train, dev
