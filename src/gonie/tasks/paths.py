@@ -24,7 +24,7 @@ class PathTo:
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 InputFile = Annotated[NonEmpty, PathTo("file")]
-InputFolder = Annotated[NonEmpty, PathTo("folder")]
+InputFolder = Annotated[str, PathTo("folder")]
 CacheFolder = Annotated[NonEmpty, PathTo("cache")]
 
 

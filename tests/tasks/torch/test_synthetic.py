@@ -53,8 +53,10 @@ def test_every_layer_of_a_pair_model_is_reduced() -> None:
 
 
 def test_words_are_those_of_the_language_and_the_unit() -> None:
-    assert all(word.isascii() for word in words_of({"en": ("a", "bc")}, CorpusConfig(train="")))
-    syllables = words_of({"ko": ("가나", "나")}, CorpusConfig(train="", language="ko", unit="syllable"))
+    assert all(word.isascii() for word in words_of({"en": ("a", "bc")}, CorpusConfig(train="train.conll")))
+    syllables = words_of(
+        {"ko": ("가나", "나")}, CorpusConfig(train="train.conll", language="ko", unit="syllable")
+    )
     assert syllables == ("가", "나")
 
 
@@ -70,7 +72,7 @@ def test_vectors_are_created_only_if_the_recipe_names_a_file() -> None:
 
 
 def test_gazetteers_have_the_names_of_the_recipe() -> None:
-    data = CorpusConfig(train="", gazetteers={"city": "no.txt", "river": "no.txt"})
+    data = CorpusConfig(train="train.conll", gazetteers={"city": "no.txt", "river": "no.txt"})
     lists = synthetic_gazetteers(data, [Sentence(("a", "b", "c")), Sentence(("d",))])
     features = lists.extract(Sentence(("a", "b", "d")))
     assert "city=B" in features[0]

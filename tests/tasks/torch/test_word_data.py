@@ -82,9 +82,9 @@ def test_extractors_are_those_of_the_recipe_for_any_task() -> None:
 
 def test_gazetteers_are_read_from_the_named_files(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"--set data\.gazetteers\.city"):
-        read_gazetteers(CorpusConfig(train=""))
+        read_gazetteers(CorpusConfig(train="train.conll"))
     (tmp_path / "c.txt").write_text("Seoul\nNew York\n", "utf-8")
-    lists = read_gazetteers(CorpusConfig(train="", gazetteers={"city": str(tmp_path / "c.txt")}))
+    lists = read_gazetteers(CorpusConfig(train="train.conll", gazetteers={"city": str(tmp_path / "c.txt")}))
     assert "city=B" in lists.extract(Sentence(("New", "York")))[0]
 
 
