@@ -152,7 +152,7 @@ def test_resuming_with_a_changed_language_model_is_refused(toy: Path, bilm: Path
     with torch.no_grad():
         saved.bilm.words.projection.bias += 0.1
     save_bilm(bilm, saved)
-    with pytest.raises(ResumeError, match="the recipe or its data files changed"):
+    with pytest.raises(ResumeError, match="a file that the recipe names changed"):
         resume_run(tmp_path / "run", Quiet())
 
 

@@ -84,7 +84,7 @@ class State:
         """Return what differs from a saved state with another fingerprint, in words."""
         if not metadata.get("recipe"):
             return "the recipe or its data files"
-        return "the data files of the recipe" if metadata["recipe"] == self.recipe else "the recipe"
+        return "a file that the recipe names" if metadata["recipe"] == self.recipe else "the recipe"
 
 
 _START_OVER = "Delete {} to start this run over, or start a new run with another --out."
