@@ -132,3 +132,38 @@ def test_an_unsupported_errors_format_is_refused_before_scoring(
     outcome = gonie("evaluate", toy_run, tmp_path / "none.conll", "--errors", tmp_path / "e.html")
     assert outcome.refused(".tsv or .jsonl", "e.html")
     assert not (tmp_path / "e.html").exists()
+
+
+OTHER_NAMES = "Anna\tB-person\nlives\tO\nin\tO\nSeoul\tB-location\n.\tO\n\nit\tB-product\nrains\tO\n.\tO\n"
+
+
+@pytest.fixture
+def other_names(tmp_path: Path) -> Path:
+    path = tmp_path / "other.conll"
+    path.write_text(OTHER_NAMES, "utf-8")
+    return path
+
+
+def test_a_file_with_other_label_names_is_refused_with_a_map(
+    gonie: Gonie, toy_run: Path, other_names: Path
+) -> None:
+    """Scoring it would give 0.00 without a reason."""
+    outcome = gonie("evaluate", toy_run, other_names)
+    assert outcome.refused("--map person=PER --map location=LOC --map product=O")
+
+
+@pytest.mark.parametrize("rules", [["wnut"], ["person=PER", "location=LOC", "product=O"]])
+def test_mapped_labels_are_scored(gonie: Gonie, toy_run: Path, other_names: Path, rules: list[str]) -> None:
+    outcome = gonie("evaluate", toy_run, other_names, *(part for rule in rules for part in ("--map", rule)))
+    assert outcome.code == 0, outcome.err
+    assert "F1 100.00" in outcome.out
+    assert "shared by the file and the model" in outcome.out
+
+
+def test_types_that_only_the_file_has_are_left_out_and_counted(
+    gonie: Gonie, toy_run: Path, other_names: Path
+) -> None:
+    outcome = gonie("evaluate", toy_run, other_names, "--map", "person=PER")
+    assert outcome.code == 0, outcome.err
+    assert "skipped 1 gold entities of the type location" in outcome.out
+    assert "F1 100.00" in outcome.out, "predicted locations are no errors where the file has none"

@@ -116,10 +116,14 @@ def test_options_of_another_task_are_refused(
     assert outcome.refused("--label-column does not apply to taggers")
 
 
-def test_a_text_without_a_label_is_refused_with_its_line(gonie: Gonie, model: Path, gold: Path) -> None:
+def test_texts_without_a_label_are_skipped_and_counted(gonie: Gonie, model: Path, gold: Path) -> None:
+    scored = gonie("evaluate", model, gold).out
     with gold.open("a", encoding="utf-8") as file:
-        file.write("good\t\n")
-    assert gonie("evaluate", model, gold).refused("gold.tsv:6", "empty label")
+        file.write("good\t\nbad\tNaN\n")
+    outcome = gonie("evaluate", model, gold)
+    assert outcome.code == 0, outcome.err
+    assert "skipped 2 texts without a label" in outcome.out
+    assert scored.splitlines()[-1] == outcome.out.splitlines()[-1]
 
 
 def test_an_unsupported_errors_format_is_refused_before_scoring(

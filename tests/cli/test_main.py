@@ -120,3 +120,10 @@ def test_the_package_runs_as_a_module() -> None:
         [sys.executable, "-m", "gonie", "--version"], capture_output=True, text=True, check=True, timeout=60
     )
     assert ended.stdout == f"gonie {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("predict", "gonie tag"), ("eval", "gonie evaluate"), ("convert", "gonie data")]
+)
+def test_commands_of_other_tools_name_ours(gonie: Gonie, typed: str, meant: str) -> None:
+    assert gonie(typed, "x").refused(f"no such command: {typed}", meant)

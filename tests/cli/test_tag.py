@@ -315,3 +315,54 @@ def test_a_closed_pipe_prints_no_error(ner: str, tmp_path: Path) -> None:
     )
     assert done.stdout.startswith("[George PER")
     assert done.stderr == ""
+
+
+def tag_process(model: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "gonie", "tag", model, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_each_line_of_a_pipe_is_answered_before_the_next_one_comes(ner: str) -> None:
+    """Programs talk to `gonie tag` line by line; waiting for more input would block both sides."""
+    with tag_process(ner) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in ("George sleeps .", "York", "New York"):
+            process.stdin.write(line + "\n")
+            process.stdin.flush()
+            assert process.stdout.readline().strip()
+        process.stdin.close()
+        assert process.stdout.read() == ""
+        assert process.wait() == 0
+
+
+def test_an_invalid_line_of_a_pipe_ends_the_command_after_the_answers_before_it(ner: str) -> None:
+    with tag_process(ner, "--input", "jsonl", "--output", "conll") as process:
+        out, err = process.communicate('{"text": "George"}\n{"text": \n{"text": "York"}\n')
+    assert out == "George\tB-PER\n\n"
+    assert "invalid JSON object" in err
+    assert "Traceback" not in err
+    assert process.returncode == 2
+
+
+def test_many_lines_of_a_pipe_are_all_answered_in_order(ner: str) -> None:
+    lines = [("George sleeps .", "York")[n % 3 == 0] for n in range(25_000)]
+    with tag_process(ner, "--output", "jsonl") as process:
+        out, _ = process.communicate("".join(f"{line}\n" for line in lines))
+    assert [json.loads(line)["text"] for line in out.splitlines()] == lines
+
+
+def test_a_text_that_is_the_name_of_a_file_is_not_tagged(
+    gonie: Callable[..., Any], ner: str, tmp_path: Path
+) -> None:
+    """`gonie tag MODEL data.conll` would tag the path."""
+    file = tmp_path / "my data.txt"
+    file.write_text("George sleeps .\n")
+    assert gonie("tag", ner, file).refused("TEXT is the name of a file", f"--file '{file}'")
+    assert gonie("tag", ner, "--file", file).out == "[George PER 0.98] sleeps .\n"

@@ -278,3 +278,24 @@ def test_a_fourth_file_is_refused(gonie: Gonie, toy: Path) -> None:
 def test_a_data_file_in_place_of_the_recipe_is_explained(gonie: Gonie, toy: Path) -> None:
     file = toy / "train.conll"
     assert gonie("train", file).refused("not a recipe", f"gonie train ner {file}", "subjectivity")
+
+
+CONLL_2003 = (
+    "-DOCSTART- -X- O O\r\n\r\n"
+    "EU NNP I-NP I-ORG\r\nrejects VBZ I-VP O\r\nGerman\tJJ\tI-NP\tB-MISC\r\ncall  NN I-NP O\r\n\r\n"
+    "Peter NNP I-NP I-PER\r\nBlackburn NNP I-NP I-PER\r\n\r\n"
+) * 10
+
+
+def test_a_file_in_the_form_of_conll_2003_trains(gonie: Gonie, tmp_path: Path) -> None:
+    """IOB1 with one B tag after O, tabs among spaces and CRLF: the repair is counted and located."""
+    file = tmp_path / "eng.train"
+    file.write_bytes(CONLL_2003.encode())
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    outcome = gonie("train", "ner", file, *small)
+    assert outcome.code == 0, outcome.err
+    assert "repaired 10 tags with policy 'begin'" in outcome.out
+    assert f"{file}:5: B-MISC" in outcome.out
+    assert "10 lines whose columns are separated by other white space" in outcome.out
+    strict = gonie("train", "ner", file, *small[:-1], tmp_path / "strict", "--set", "data.repair=error")
+    assert strict.refused(f"{file}:5: B-MISC", "data.repair=begin")

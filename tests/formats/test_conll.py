@@ -44,6 +44,21 @@ def test_conll_2003_documents_and_further_columns_are_read() -> None:
     assert report.documents == 2
 
 
+@pytest.mark.parametrize(
+    "odd", ["Peter I-PER", "Peter\tI-PER", "Peter  I-PER", "Peter \t I-PER", " Peter I-PER "]
+)
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_lines_with_other_white_space_are_read_and_counted(odd: str, separator: str) -> None:
+    """Real files mix tabs and spaces. The tag must look like a tag, so that ``New York`` is not split."""
+    lines = [f"EU{separator}I-ORG", f"rejects{separator}O", odd, f"Blackburn{separator}I-PER"]
+    sentences, report = read("\n".join(lines))
+    assert pairs(sentences) == [
+        [("EU", "I-ORG"), ("rejects", "O"), ("Peter", "I-PER"), ("Blackburn", "I-PER")]
+    ]
+    straight = odd.split(separator) == ["Peter", "I-PER"] or (separator == " " and "\t" not in odd)
+    assert bool(report.noticed) != straight
+
+
 def test_a_document_line_ends_a_sentence() -> None:
     sentences, _ = read("a\tO\n-DOCSTART-\tO\nb\tO")
     assert [s.words for s in sentences] == [("a",), ("b",)]
@@ -139,8 +154,8 @@ def test_offsets_require_a_matching_text() -> None:
             "a\tO\nb\tO\tO\nc\tO",
             "f:2: expected 2 columns .* got 3 columns: 'b\\\\tO\\\\tO'",
         ),
-        ("a\tO\nb\tO\nc O", "f:3: expected 2 columns .* got 1 column with tabs and spaces mixed: 'c O'"),
-        ("a O\nb O\nc\tO", "f:3: expected 2 columns separated by spaces, .* with tabs and spaces mixed"),
+        ("a\tO\nb\tO\nNew York", "f:3: expected 2 columns .* got 1 column with tabs and spaces mixed"),
+        ("a O\nb O\nc\td", "f:3: expected 2 columns separated by spaces, .* with tabs and spaces mixed"),
         ("a\tO\n\tO\nc\tO", "f:2: empty word column"),
         ("a\tO\nb\t\nc\tO", "f:2: empty tag column"),
     ],

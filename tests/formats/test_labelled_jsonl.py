@@ -47,6 +47,14 @@ def test_labels_are_not_read_unless_requested() -> None:
     assert rows('{"text": "t", "label": {}}', label_column=None) == [LabelledRow(1, "t", ())]
 
 
+@pytest.mark.parametrize("value", ["null", "NaN", '""', '" "', '"NaN"'])
+def test_a_missing_label_is_none_or_refused(value: str) -> None:
+    line = f'{{"text": "t", "label": {value}}}'
+    assert rows(line) == [LabelledRow(1, "t", None)]
+    with pytest.raises(InputError, match="f:1: empty label"):
+        rows(line, unlabelled="error")
+
+
 def test_an_empty_text_needs_no_label() -> None:
     assert rows('{"text": " "}') == [LabelledRow(1, " ", ())]
 
@@ -58,9 +66,7 @@ def test_an_empty_text_needs_no_label() -> None:
         ("[1]", "f:1: expected a JSON object, got list"),
         ('{"document": "t"}', r"no key 'text'.*'document'"),
         ('{"text": "t"}', "f:1: no label under 'label' or 'labels'"),
-        ('{"text": "t", "label": null}', "no label under"),
         ('{"text": "t", "label": 0.5}', r"invalid label: 0\.5"),
-        ('{"text": "t", "label": " "}', "invalid label"),
         ('{"text": "t", "label": ["a", [1]]}', "invalid label"),
         ('{"text": "t", "label": "\\ud800"}', "invalid label"),
         ('{"text": "\\ud800", "label": "a"}', "lone surrogate"),

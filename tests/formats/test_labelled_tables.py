@@ -54,9 +54,8 @@ def test_texts_without_labels_are_read() -> None:
     assert rows(read_tsv, "one\tpos", **unlabelled)[0] == [LabelledRow(1, "one", ())]
 
 
-def test_a_missing_label_is_refused_unless_the_text_is_empty() -> None:
-    with pytest.raises(InputError, match="f:2: empty label"):
-        rows(read_tsv, "text\tlabel\nfilm\t ")
+def test_a_missing_label_is_none_unless_the_text_is_empty() -> None:
+    assert rows(read_tsv, "text\tlabel\nfilm\t ")[0] == [LabelledRow(2, "film", None)]
     assert rows(read_tsv, "text\tlabel\n \t")[0] == [LabelledRow(2, " ", ())]
 
 

@@ -47,12 +47,9 @@ def test_texts_without_labels_are_read_if_requested(tmp_path: Path) -> None:
     [
         ("a\nb\n", "x\n", "label:2: the file ends here, but seq.in"),
         ("a\n", "x\ny\n", "seq.in:2: the file ends here, but label"),
-        ("a\nb\n", "x\n\n", "label:2: empty label"),
     ],
 )
-def test_unequal_lengths_and_empty_labels_are_refused(
-    tmp_path: Path, texts: str, labels: str, where: str
-) -> None:
+def test_unequal_lengths_are_refused(tmp_path: Path, texts: str, labels: str, where: str) -> None:
     with pytest.raises(InputError, match=where):
         rows(folder(tmp_path, texts, labels))
 

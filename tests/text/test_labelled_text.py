@@ -23,9 +23,11 @@ def test_a_cell_is_one_label_unless_there_is_a_separator(
     assert split_labels(cell, TextOptions(label_separator=separator), path="f", line=1) == labels
 
 
-def test_an_empty_label_is_refused_if_labels_are_read() -> None:
-    with pytest.raises(InputError, match="f:7: empty label"):
-        split_labels(" ", TextOptions(), path="f", line=7)
+@pytest.mark.parametrize("cell", ["", " ", "NaN", "nan"])
+def test_a_missing_label_is_none_or_refused(cell: str) -> None:
+    assert split_labels(cell, TextOptions(), path="f", line=7) is None
+    with pytest.raises(InputError, match=r"f:7: empty label.*data\.unlabelled=skip"):
+        split_labels(cell, TextOptions(unlabelled="error"), path="f", line=7)
     assert split_labels(" ", TextOptions(label_column=None), path="f", line=7) == ()
 
 

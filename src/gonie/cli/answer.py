@@ -17,7 +17,7 @@ from gonie.bulk.local import LocalEngine
 from gonie.bulk.parts import part_writer
 from gonie.bulk.run import SHARD_BYTES, run_bulk
 from gonie.bulk.worker import BulkEngine
-from gonie.cli.inputs import check_kind, check_suffixes, is_interactive, stream_rows
+from gonie.cli.inputs import arrived, check_kind, check_suffixes, reads_stream, stream_rows
 from gonie.cli.options import BulkOptions
 from gonie.cli.views.progress import BulkProgress, StreamProgress
 from gonie.cli.views.stream_output import stream_writer
@@ -77,7 +77,7 @@ class AnswerCommand:
                 report=report,
                 call=f"gonie {self.command} {quote(str(self.model))}",
             )
-            groups = ([row] for row in rows) if is_interactive(bool(texts), files) else [rows]
+            groups = arrived(rows) if reads_stream(bool(texts), files) else [rows]
             try:
                 for answered in chain.from_iterable(answering(group, _refuse) for group in groups):
                     write(answered)

@@ -12,6 +12,7 @@ from gonie.cli.options import (
     Bias,
     Decode,
     FormatName,
+    LabelRules,
     ModelFolder,
     Separator,
     TagColumn,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from gonie.tasks.loaded import LoadedModel
 
 TASK_OPTIONS = (
-    *("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias"),
+    *("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias", "map"),
     *("text_column", "label_column"),
 )
 """Options that apply only to models of some tasks (``Evaluator.options`` lists those of a task)."""
@@ -79,6 +80,7 @@ def evaluate(
     ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,
+    map: LabelRules = None,
 ) -> None:
     """Score a model on a file with gold tags or labels.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
@@ -34,11 +35,42 @@ from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Sentence
 
 CONLL = "conll"
+QUEUED = 10_000
+"""Rows of a stream that are read ahead, and answered together, at most."""
 
 
-def is_interactive(given: bool, files: Sequence[str | Path]) -> bool:
-    """Return whether a person types the lines and expects an answer after each one."""
-    return not given and not files and sys.stdin.isatty()
+def reads_stream(given: bool, files: Sequence[str | Path]) -> bool:
+    """Return whether the input arrives over time: standard input or a pipe, not a TEXT or plain files."""
+    return not given and (not files or any(map(is_stream, files)))
+
+
+def arrived(rows: Iterable[TextRow]) -> Iterator[list[TextRow]]:
+    """Yield the rows of a stream in groups: each row at once if no other waits, many if they queue.
+
+    A thread reads ahead, at most ``QUEUED`` rows. It is not waited for when the caller stops.
+    """
+    queue: Queue[TextRow | BaseException | None] = Queue(QUEUED)
+
+    def read_ahead() -> None:
+        try:
+            for row in rows:
+                queue.put(row)
+            queue.put(None)
+        except BaseException as error:  # raised where the rows are used
+            queue.put(error)
+
+    Thread(target=read_ahead, daemon=True).start()
+    while True:
+        items = [queue.get()]
+        while not queue.empty() and len(items) < QUEUED:
+            items.append(queue.get())
+        if group := [item for item in items if isinstance(item, TextRow)]:
+            yield group
+        last = items[-1]
+        if isinstance(last, BaseException):
+            raise last
+        if last is None:
+            return
 
 
 def check_kind(kind: str, known: Sequence[str], *, when: str = "") -> None:

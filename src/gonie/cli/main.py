@@ -28,7 +28,7 @@ from gonie.cli import (
     train,
     vectors,
 )
-from gonie.errors import GonieError, MissingExtraError
+from gonie.errors import GonieError, InputError, MissingExtraError
 
 EXTRAS = {
     "torch": "train",
@@ -41,8 +41,19 @@ EXTRAS = {
 """The extra of the package that installs each optional dependency."""
 
 
+OTHER_NAMES = {
+    **dict.fromkeys(("predict", "annotate", "ner"), "gonie tag, or gonie classify"),
+    **dict.fromkeys(("fit", "finetune", "fine-tune"), "gonie train"),
+    **dict.fromkeys(("test", "eval", "score"), "gonie evaluate"),
+    **dict.fromkeys(("check", "convert", "stats", "tokenise"), "gonie data"),
+    "tokenize": "gonie data tokenise",
+    "list": "gonie recipes",
+}
+"""What to use instead of commands that other tools have."""
+
+
 class Commands(TyperGroup):
-    """A group of commands whose help shows flags without a value."""
+    """A group of commands whose help shows flags without a value, and which explains unknown commands."""
 
     def get_params(self, ctx: Any) -> Any:
         """Return the options of the group."""
@@ -51,6 +62,8 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command of the group, or None."""
         command = super().get_command(ctx, cmd_name)
+        if command is None and cmd_name in OTHER_NAMES:
+            raise InputError(f"no such command: {cmd_name}", fix=f"Use {OTHER_NAMES[cmd_name]}")
         if command is not None:
             _without_flag_values(command.get_params(ctx))
         return command

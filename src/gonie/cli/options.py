@@ -87,6 +87,16 @@ TagColumn = Annotated[
     ),
 ]
 
+LabelRules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="OLD=NEW",
+        help="Rename a label of the file: --map person=PER; OLD=O drops it. Repeatable. Also the name of a "
+        "shipped map: conll, uner, ontonotes, wnut, crossner, klue or tta.",
+    ),
+]
+
 # Decoding of a tagger.
 Decode = Annotated[
     Literal["viterbi", "posterior"],

@@ -50,6 +50,16 @@ class ColumnLayout:
             return line.split(self.separator)
         return [field for field in line.split(" ") if field]
 
+    def split_mixed(self, line: str) -> list[str] | None:
+        """Return the fields of a line between any tabs and spaces, or None if that is not a token line.
+
+        For lines that ``split`` does not split into the columns of the file. The tag must look like the tags
+        of the file, because a word may contain spaces.
+        """
+        fields = re.findall(r"[^\t ]+", line)
+        fits = len(fields) == self.width and (self.tag is None or self._is_tag(fields[self.tag]))
+        return fields if fits and self.separator in ("\t", " ") else None
+
     def is_comment(self, line: str) -> bool:
         """Return whether this line, which begins with ``#``, is a comment.
 
@@ -142,7 +152,11 @@ def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> It
                 continue
         fields = split(line)
         if len(fields) != width:
-            raise _uneven(fields, layout, line, (report.path, number))
+            mixed = layout.split_mixed(line)
+            if mixed is None:
+                raise _uneven(fields, layout, line, (report.path, number))
+            fields = mixed
+            report.noticed["lines whose columns are separated by other white space"] += 1
         if numbered and _RANGE.fullmatch(fields[0]):
             report.skipped["multiword or empty rows (n-m, n.m)"] += 1
             continue

@@ -20,12 +20,13 @@ from gonie.text.marks import cut_marks
 from gonie.text.report import Report
 
 EMPTY = "rows with an empty text"
+UNLABELLED = "texts without a label"
 
 
 def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) -> Iterator[LabelledText]:
     """Yield the texts of a file as it is read. ``report`` is complete after the last one.
 
-    Empty texts are skipped and counted. A file without any text is refused.
+    Empty texts and texts without a label are skipped and counted. A file without any text is refused.
     """
     report.path = display(path)
     if options.format not in ("auto", *TEXT_FORMATS):
@@ -42,10 +43,18 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         if not text.strip():
             report.skipped[EMPTY] += 1
             continue
+        if labels is None:
+            report.skipped[UNLABELLED] += 1
+            continue
         report.texts += 1
         yield LabelledText(text, labels, marks, report.path, line)
     if not report.texts:
-        raise InputError("no texts in the file", path=report.path)
+        unlabelled = report.skipped[UNLABELLED]
+        raise InputError(
+            f"no text has a label under {options.label_column!r}" if unlabelled else "no texts in the file",
+            path=report.path,
+            fix="Set the label column" if unlabelled else "",
+        )
 
 
 def _opened(

@@ -10,6 +10,7 @@ plural of the label key. Other keys are ignored.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
@@ -17,7 +18,7 @@ from gonie.errors import InputError
 from gonie.formats.format import LabelledFormat
 from gonie.formats.jsonl import read_record, recognise_object
 from gonie.system.files import Line, is_utf8
-from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
+from gonie.text.labelled_text import LabelledRow, TextOptions, missing_label, split_labels
 from gonie.text.report import Report
 
 
@@ -33,11 +34,13 @@ def read_records(lines: Iterable[Line], options: TextOptions, report: Report) ->
         yield LabelledRow(number, text, labels)
 
 
-def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) -> tuple[str, ...]:
+def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) -> tuple[str, ...] | None:
     key = options.label_column
     if key is None:
         return ()
     value = record.get(key, record.get(f"{key}s"))
+    if _is_missing(value) and (key in record or f"{key}s" in record):
+        return missing_label(options, path=path, line=line)
     if isinstance(value, list) and all(map(_is_label, value)):
         return tuple(dict.fromkeys(map(_named, value)))
     if _is_label(value):
@@ -55,6 +58,13 @@ def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) 
         line=line,
         fix="A label is a non-empty string, an integer, a boolean, or a list of them",
     )
+
+
+def _is_missing(value: object) -> bool:
+    """Return whether a value stands for no label: null, NaN or an empty string."""
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _is_label(value: object) -> TypeGuard[str | int]:

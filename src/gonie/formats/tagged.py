@@ -36,6 +36,8 @@ from gonie.text.types import Sentence
 
 PEEK = 200
 """The number of first lines used to detect the format."""
+FIRST_REPAIRED = 5
+"""The number of repaired tags that a report lists."""
 
 
 def format_named(name: str) -> TaggedFormat:
@@ -84,9 +86,13 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
 
 
 def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences with valid tags, repaired by the policy."""
+    """Yield the sentences with valid tags, repaired by the policy.
+
+    A file most of whose tags are not tags of the scheme is refused whatever the policy.
+    """
     scheme = scheme_named(options.scheme) if isinstance(options.scheme, str) else options.scheme
     checker = Checker(scheme=scheme)
+    foreign: Counter[str] = Counter()
     remaining = iter(sentences)
     for sentence in remaining:
         problems = checker.problems(sentence.tags or ())
@@ -96,9 +102,14 @@ def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report
             first = _placed(sentence, problems[0], report)
             raise invalid_tags(first, _counted(chain([sentence], remaining), scheme), report=report)
         else:
+            foreign.update(problem.tag for problem in problems if scheme.split(problem.tag) is None)
+            shown = FIRST_REPAIRED - len(report.first_repaired)
+            report.first_repaired += [str(_placed(sentence, each, report)) for each in problems[:shown]]
             tags, changed = repair(sentence.tags or (), scheme, options.repair)
             report.repairs[options.repair] += changed
             yield replace(sentence, tags=tuple(tags))
+    if 2 * foreign.total() > report.tokens:
+        raise _foreign_tags(foreign, scheme, report)
 
 
 def _counted(sentences: Iterable[Sentence], scheme: Scheme) -> Detection:
@@ -121,18 +132,23 @@ def invalid_tags(
     If most tags of the file are not even tags of the scheme, no repair is proposed.
     """
     scheme = found.scheme
-    foreign = {tag: number for tag, number in found.counts.items() if scheme.split(tag) is None}
-    if 2 * sum(foreign.values()) > report.tokens:
-        return InputError(
-            f"{sum(foreign.values()):,} of {count(report.tokens, 'tag')} are not {scheme.kind} tags, "
-            f"such as {next(iter(foreign))!r}",
-            path=report.path,
-            fix="Check the file and its tag column",
-        )
+    foreign = Counter({tag: number for tag, number in found.counts.items() if scheme.split(tag) is None})
+    if 2 * foreign.total() > report.tokens:
+        return _foreign_tags(foreign, scheme, report)
     number = count(found.invalid, f"invalid {scheme.kind} tag")
     return InputError(
         f"{report.path}: {number}" if first is None else f"{first} ({number} in the file)",
         fix=f"Correct the tags, or repair them with {option}begin or {option}outside",
+    )
+
+
+def _foreign_tags(foreign: Counter[str], scheme: Scheme, report: Report) -> InputError:
+    """Return the error for a file most of whose tags are not tags of the scheme."""
+    return InputError(
+        f"{foreign.total():,} of {count(report.tokens, 'tag')} are not {scheme.kind} tags, "
+        f"such as {next(iter(foreign))!r}",
+        path=report.path,
+        fix="Check the file and its tag column",
     )
 
 

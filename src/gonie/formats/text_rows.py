@@ -11,6 +11,7 @@ In a stream, a task may also read files in its labelled formats (``conll``, ``ts
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -26,6 +27,7 @@ AUTO = "auto"
 """Choose the kind by the suffix of each file."""
 TEXT, TOKENS, JSONL, TSV, PARQUET = "text", "tokens", "jsonl", "tsv", "parquet"
 COMPRESSED = (".gz", ".xz")
+LONGEST_NAME = 4096
 ARGUMENT = "TEXT"  # the name in messages of the text given on the command line
 Place = tuple[str, int, str]
 """A file, a line number and the line."""
@@ -151,6 +153,13 @@ def check_texts(texts: Sequence[str], needed: int, *, call: str) -> None:
 
     ``call`` is the command without its texts, for messages.
     """
+    for text in texts:
+        if is_file_name(text):
+            raise InputError(
+                f"TEXT is the name of a file: {text}",
+                fix=f"To read the file, run: {call} --file {shlex.quote(text)}. For the text itself, use "
+                "standard input",
+            )
     got = len(texts) if len(texts) != 1 else 1 + texts[0].count("\t")
     if not texts or needed in (len(texts), got):
         return
@@ -160,6 +169,14 @@ def check_texts(texts: Sequence[str], needed: int, *, call: str) -> None:
             fix="Quote a text that has spaces. For several texts, pass one per line on standard input",
         )
     raise InputError(f"the model needs {needed} texts, got {got}", fix=f"Run: {call}{' TEXT' * needed}")
+
+
+def is_file_name(text: str) -> bool:
+    """Return whether a text is the name of a file that exists."""
+    try:
+        return bool(text) and len(text) < LONGEST_NAME and Path(text).is_file()
+    except (OSError, ValueError):  # a name that is too long, or a NUL
+        return False
 
 
 def check_one_source(given: bool, files: Sequence[str | Path]) -> None:

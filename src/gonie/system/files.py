@@ -180,12 +180,17 @@ def _reading(name: str) -> Iterator[None]:
 
 
 def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, BinaryIO]:
-    """Return the stored file and a stream of its decompressed content."""
+    """Return the stored file and a stream of its decompressed content.
+
+    Standard input and pipes are not buffered: a read returns what has arrived, and waits only if nothing has.
+    """
     if os.fspath(path) == STANDARD_INPUT:
-        return sys.stdin.buffer, sys.stdin.buffer
+        stream = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+        return stream, stream
     file = Path(path)
     try:
-        stored = stack.enter_context(file.open("rb"))
+        buffering = 0 if file.is_fifo() else -1
+        stored = cast(BinaryIO, stack.enter_context(file.open("rb", buffering=buffering)))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(file, error) from None
     if file.suffix == ".gz":

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gonie.errors import InputError
 from gonie.text.types import Span
+
+Unlabelled = Literal["skip", "error"]
+_MISSING = ("", "NaN", "nan")
+"""Cells without a label. Tables written by pandas have NaN."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,41 +36,51 @@ class TextOptions:
 
     ``text_column`` and ``label_column`` are names in a header or keys of a JSON object. If ``label_column``
     is None, labels are not read. ``label_separator`` separates several labels in one cell. If it is empty, a
-    cell is one label. ``marks`` lists the names of tags that enclose parts of a text: with ``("e1",)``,
-    ``<e1>…</e1>``.
+    cell is one label. ``unlabelled`` says what to do with texts without a label. ``marks`` lists the names of
+    tags that enclose parts of a text: with ``("e1",)``, ``<e1>…</e1>``.
     """
 
     format: str = "auto"
     text_column: str = "text"
     label_column: str | None = "label"
     label_separator: str = ""
+    unlabelled: Unlabelled = "skip"
     marks: tuple[str, ...] = ()
 
 
 class LabelledRow(NamedTuple):
-    """A text before its marks are removed, with its line number."""
+    """A text before its marks are removed, with its line number. ``labels`` is None if they are missing."""
 
     line: int
     text: str
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] | None
 
 
-def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tuple[str, ...]:
-    """Return the labels of one cell: one label, or the separated labels without duplicates."""
+def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tuple[str, ...] | None:
+    """Return the labels of one cell: one label, or the separated labels without duplicates.
+
+    Return None for a missing label, or raise an error if ``options.unlabelled`` says so.
+    """
     if options.label_column is None:
         return ()
     if options.label_separator:
         parts = (part.strip() for part in cell.split(options.label_separator))
         return tuple(dict.fromkeys(part for part in parts if part))
-    if not cell.strip():
+    if cell.strip() in _MISSING:
+        return missing_label(options, path=path, line=line)
+    return (cell.strip(),)
+
+
+def missing_label(options: TextOptions, *, path: str, line: int) -> None:
+    """Raise an error for a text without a label, unless such texts are skipped."""
+    if options.unlabelled == "error":
         raise InputError(
             "empty label",
             path=path,
             line=line,
-            fix="Label the text or remove it. If texts may have several labels or none, set "
-            "data.label_separator (--label-separator)",
+            fix="Label the text or remove it, or skip such texts: --set data.unlabelled=skip. If texts may "
+            "have several labels or none, set data.label_separator (--label-separator)",
         )
-    return (cell.strip(),)
 
 
 def count_labels(texts: Iterable[LabelledText]) -> Counter[str]:

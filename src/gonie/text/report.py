@@ -38,7 +38,8 @@ class Report:
 
     ``choices`` maps a detected setting (``format``, ``separator``, ``word column`` …) to the choice and its
     reason. ``skipped`` counts what was left out. ``noticed`` counts what was kept but deserves a note.
-    ``rows`` holds the line of each token of the last sentence yielded, for messages.
+    ``repairs`` counts repaired tags by policy, and ``first_repaired`` lists the first of them. ``rows`` holds
+    the line of each token of the last sentence yielded, for messages.
     """
 
     path: str = ""
@@ -53,6 +54,7 @@ class Report:
     noticed: Counter[str] = field(default_factory=Counter)
     misaligned: list[Misaligned] = field(default_factory=list)
     repairs: Counter[str] = field(default_factory=Counter)
+    first_repaired: list[str] = field(default_factory=list)
     rows: Sequence[int] = ()
 
     def choose(self, name: str, choice: str, reason: str) -> None:
@@ -79,6 +81,7 @@ class Report:
         notes += [
             f"repaired {count(number, 'tag')} with policy '{name}'" for name, number in self.repairs.items()
         ]
+        notes += [f"  {place}" for place in self.first_repaired]
         if self.misaligned:
             notes.append(f"{count(len(self.misaligned), 'gold span')} not aligned with tokens:")
             notes += [f"  {span}" for span in self.misaligned[:shown]]

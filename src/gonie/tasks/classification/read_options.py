@@ -9,7 +9,7 @@ from typing import Any
 from gonie.errors import BundleError
 from gonie.text.labelled_text import TextOptions
 
-NAMES = ("text_column", "label_column", "label_separator")
+NAMES = ("text_column", "label_column", "label_separator", "unlabelled")
 """Keys of a recipe's ``data`` for reading texts, besides the list ``marks``."""
 
 

@@ -29,6 +29,9 @@ class TextDataConfig(CorpusConfig):
         default="",
         description="separator of the labels of a text that may have several; empty: one label per text",
     )
+    unlabelled: Literal["skip", "error"] = Field(
+        default="skip", description="texts without a label: skip them, or refuse the file"
+    )
     marks: list[str] = Field(
         default=[],
         description='tags around marked parts of a text, which the model sees: ["e1", "e2"] for <e1>…</e1>',

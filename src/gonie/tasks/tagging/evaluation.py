@@ -19,6 +19,7 @@ from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.decoding import parse_biases
 from gonie.tasks.tagging.scoring import score_source
 from gonie.tasks.tagging.tagger import Tagger
+from gonie.text.label_map import parse_map
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class TagEvaluator:
     """Scores taggers on files."""
 
-    options = frozenset({"mode", "repair", "separator", "word_column", "tag_column", "decode", "bias"})
+    options = frozenset({"mode", "repair", "separator", "word_column", "tag_column", "decode", "bias", "map"})
     error = Error
     error_heading = "in context"
 
@@ -54,6 +55,7 @@ class TagEvaluator:
             repair=options.get("repair", "none"),
             seen=folder / SEEN,
             types=data.get("types", ()),
+            labels=parse_map(options.get("map") or ()),
         )
         return TagFileScores(evaluation, source.report.lines())
 

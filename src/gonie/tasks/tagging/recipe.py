@@ -54,9 +54,13 @@ class TagDataConfig(CorpusConfig):
         default=[],
         description='entity types to learn: ["PER"]; other types become O; empty: all types',
     )
+    map: dict[str, str] = Field(
+        default={}, description='new names of labels: {person = "PER", misc = "O"}; O drops a label'
+    )
     repair: Literal["error", "begin", "outside"] = Field(
-        default="error",
-        description="handling of invalid tag sequences: error, begin (start an entity), or outside (O)",
+        default="begin",
+        description="invalid tag sequences: begin reads them as the CoNLL scorer does (a stray I begins an "
+        "entity), outside turns them into O, error refuses the file",
     )
     max_tokens: Size = Field(
         default=1000, description="training sentences longer than this are split between entities"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from gonie.errors import GonieError, InputError
 from gonie.formats.tagged import TaggedSource, survey
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.text.schemes import IO, Mode, Scheme, from_spans, to_spans
+from gonie.text.label_map import LabelMap, propose
+from gonie.text.report import Report
+from gonie.text.schemes import IO, Mode, Scheme, from_spans, keep_types, to_spans
 from gonie.text.types import Sentence
 
 
@@ -45,12 +48,14 @@ def score_source(
     repair: RepairPolicy,
     seen: Path,
     types: Collection[str] = (),
+    labels: LabelMap | None = None,
 ) -> Evaluation:
     """Score the taggings of ``tag``, in ``model_scheme``, for the sentences of ``source``.
 
-    ``types`` are the types that the model learned, if not all. Gold entities of other types become O. Gold
-    tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted. ``seen`` is
-    the file of training mentions in a run folder. Without it, there is no recall by novelty.
+    ``types`` are the types that the model learned, if not all. Gold entities of other types become O.
+    ``labels`` renames the gold labels first. Then only the types that both sides have are scored. Otherwise
+    gold tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted.
+    ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
     """
     found = survey(source)
     sentences = list(source)
@@ -70,9 +75,17 @@ def score_source(
             path=source.report.path,
             fix="Set the tag column: --tag-column N",
         )
+    known_types = _types(known_tags, model_scheme)
+    if labels:
+        sentences, types = _renamed(sentences, bare, labels, known_types, source.report)
+    elif model_scheme.has_spans:
+        _check_labels(_types(found.labels, bare), known_types, source.report.path)
+    taggings = tag(sentences)
+    if labels:
+        taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
     return score_taggings(
         [_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
-        tag(sentences),
+        taggings,
         scheme=bare,
         model_scheme=model_scheme,
         known_tags=known_tags,
@@ -113,6 +126,54 @@ def score_taggings(
             for tagging in taggings
         ],
     )
+
+
+def _types(tags: Iterable[str], scheme: Scheme) -> list[str]:
+    """Return the labels of tags without their markers, in order."""
+    if not scheme.has_spans:
+        return list(tags)
+    parts = (scheme.split(tag) for tag in tags)
+    return list(dict.fromkeys(part[1] for part in parts if part is not None and part[1]))
+
+
+def _check_labels(labels: Sequence[str], known: Sequence[str], path: str) -> None:
+    """Refuse a file none of whose labels the model knows, and propose a map."""
+    if labels and not set(labels) & set(known):
+        rules = " ".join(f"--map {old}={new}" for old, new in propose(labels, known).items())
+        raise InputError(
+            f"the file's labels are {', '.join(labels[:8])}, and the model's are {', '.join(known[:8])}",
+            path=path,
+            fix=f"Map them: {rules}",
+        )
+
+
+def _renamed(
+    sentences: Sequence[Sentence], scheme: Scheme, labels: LabelMap, known: Sequence[str], report: Report
+) -> tuple[list[Sentence], list[str]]:
+    """Return the sentences with mapped labels, and the types that the file and the model share."""
+    labels = labels.to_labels(known)
+    renamed = [replace(each, tags=tuple(labels.rename(each.tags or (), scheme))) for each in sentences]
+    mentions = Counter(span[2] for each in renamed for span in to_spans(each.tags or (), scheme))
+    for label, number in mentions.items():
+        if label not in known:
+            report.skipped[f"gold entities of the type {label}, which the model does not have"] += number
+    shared = [label for label in known if label in mentions or label in labels.rules.values()]
+    report.choose("types", ", ".join(shared) or "none", "shared by the file and the model")
+    return renamed, shared
+
+
+class _SharedTags(NamedTuple):
+    """A tagging with entities of some types only."""
+
+    tags: tuple[str, ...]
+    scores: tuple[float, ...]
+    spans: Sequence[tuple[int, int, str, float]]
+
+
+def _of_shared_types(tagging: Tagged, scheme: Scheme, types: Collection[str]) -> _SharedTags:
+    """Return the tagging with only the predicted entities of these types."""
+    spans = [span for span in tagging.spans if span[2] in types]
+    return _SharedTags(tuple(keep_types(tagging.tags, scheme, types)), tagging.scores, spans)
 
 
 def _of_types(sentence: Sentence, scheme: Scheme, types: Collection[str]) -> Sentence:

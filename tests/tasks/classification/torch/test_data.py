@@ -145,7 +145,8 @@ def test_labels_unseen_in_training_are_noted(text_toy: Path, tmp_path: Path) -> 
         (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: no column review in the header"),
         (["a\tone", "b\ttwo"], ["data.folds=3"], "Set data.folds from 2 to 2"),
         (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: unpaired mark"),
-        (["\tone", "b\ttwo"], [], "empty label"),
+        (["\tone", "b\ttwo"], ["data.unlabelled=error"], "t.tsv:2: empty label"),
+        (["\tone", "\ttwo"], [], "no text has a label under 'label'"),
     ],
 )
 def test_unusable_training_files_are_refused(

@@ -373,3 +373,10 @@ def test_too_many_tags_are_refused_with_a_hint(toy: Path, tmp_path: Path) -> Non
     path = write(tmp_path / "wrong.conll", text)
     with pytest.raises(InputError, match=r"more than 4,000 different tags: 4,500.*data\.tag_column"):
         prepared(toy, f"data.train={path}", f"data.dev={path}")
+
+
+def test_labels_are_renamed_by_the_recipe(toy: Path) -> None:
+    found, _ = prepared(toy, 'data.map={PER = "PERSON", LOC = "O"}')
+    types = {label.partition("-")[2] for label in found.encoding.labels} - {""}
+    assert "PERSON" in types
+    assert not types & {"PER", "LOC"}

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
@@ -35,6 +35,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
+from gonie.text.label_map import LabelMap
 from gonie.text.partial_tags import PartialStream, TagSets
 from gonie.text.report import count
 from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
@@ -84,15 +85,22 @@ class TagData:
 class TagStream:
     """The sentences of one file with tags in the model's scheme, which can be iterated several times.
 
-    If ``types`` is not empty, entities of other types become O.
+    Labels are renamed first. If ``types`` is not empty, entities of other types become O.
     """
 
     def __init__(
-        self, source: TaggedSource, *, scheme: Scheme, target: Scheme, types: Collection[str] = ()
+        self,
+        source: TaggedSource,
+        *,
+        scheme: Scheme,
+        target: Scheme,
+        labels: LabelMap,
+        types: Collection[str] = (),
     ) -> None:
         self.source = source
         self._scheme = scheme
         self._target = target
+        self._labels = labels
         self._types = types
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -104,10 +112,13 @@ class TagStream:
                     line=sentence.line,
                     fix="Set the tag column: --set data.tag_column=N",
                 )
-            if self._scheme == self._target and not self._types:
+            if self._scheme == self._target and not self._types and not self._labels:
                 yield sentence
                 continue
-            tags = schemes.convert(sentence.tags, self._scheme, self._target)
+            tags: Sequence[str] = sentence.tags
+            if self._labels:
+                tags = self._labels.rename(tags, self._scheme)
+            tags = schemes.convert(tags, self._scheme, self._target)
             if self._types:
                 tags = schemes.keep_types(tags, self._target, self._types)
             yield dataclasses.replace(sentence, tags=tuple(tags))
@@ -163,7 +174,13 @@ class _Files:
 
     def stream(self, source: TaggedSource) -> TagStream:
         checked = source.with_scheme(self.found.scheme, self._data.repair)
-        return TagStream(checked, scheme=self.found.scheme, target=self.target, types=self._data.types)
+        return TagStream(
+            checked,
+            scheme=self.found.scheme,
+            target=self.target,
+            labels=LabelMap(self._data.map),
+            types=self._data.types,
+        )
 
 
 def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
@@ -188,6 +205,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
             fix="Set the tag column: --set data.tag_column=N",
         )
     found.report.repairs = everything.source.report.repairs
+    found.report.first_repaired = everything.source.report.first_repaired
     tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
@@ -246,7 +264,7 @@ def _with_types(data: TagDataConfig, found: Survey) -> Survey:
         found.report.choose("scheme", str(schemes.IO), "bare labels, as data.types names them")
         return dataclasses.replace(found, scheme=schemes.IO)
     parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
-    known = sorted({part[1] for part in parts if part is not None and part[1]})
+    known = sorted({data.map.get(part[1], part[1]) for part in parts if part is not None and part[1]})
     if not set(known) & set(data.types):
         other = "only O" if found.scheme.has_spans else f"{found.scheme}, without types"
         has = ", ".join(known) or other

@@ -1,0 +1,105 @@
+"""Maps between the label names of corpora: ``person`` of one is ``PER`` of another.
+
+A map has rules ``OLD=NEW``. A label that becomes O is dropped. ``MAPS`` has the maps of common corpora to the
+types that they share: PER, LOC and ORG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from gonie.errors import InputError
+from gonie.text.schemes import OUTSIDE, Scheme, from_spans, to_spans
+
+
+def _map(per: str, loc: str, org: str, *, outside: str = "") -> dict[str, str]:
+    groups = {"PER": per, "LOC": loc, "ORG": org, OUTSIDE: outside}
+    return {name: new for new, names in groups.items() for name in names.split()}
+
+
+MAPS: Mapping[str, Mapping[str, str]] = {
+    "conll": _map("PER", "LOC", "ORG", outside="MISC"),
+    "uner": _map("PER", "LOC", "ORG", outside="OTH"),
+    "ontonotes": _map(
+        "PERSON",
+        "GPE LOC FAC",
+        "ORG",
+        outside="NORP PRODUCT EVENT WORK_OF_ART LAW LANGUAGE DATE TIME PERCENT MONEY QUANTITY ORDINAL "
+        "CARDINAL",
+    ),
+    "wnut": _map("person", "location", "corporation group", outside="product creative-work"),
+    "crossner": _map(
+        "person politician scientist researcher writer musicalartist",
+        "location country",
+        "organisation politicalparty university band",
+        outside="academicjournal album algorithm astronomicalobject award book chemicalcompound "
+        "chemicalelement conference discipline election enzyme event field magazine metrics misc "
+        "musicalinstrument musicgenre poem product programlang protein song task theory",
+    ),
+    "klue": _map("PS", "LC", "OG", outside="DT TI QT"),
+    "tta": _map("PS", "LC", "OG", outside="DT TI QT CV AM PT FD TR EV MT TM AF"),
+}
+"""The maps that ship, by the name of the corpus or annotation scheme."""
+
+
+class LabelMap:
+    """Renames the labels of tags. Labels without a rule are kept."""
+
+    def __init__(self, rules: Mapping[str, str]) -> None:
+        self.rules = dict(rules)
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    def __getitem__(self, label: str) -> str:
+        """Return the new name of a label."""
+        return self.rules.get(label, label)
+
+    def to_labels(self, known: Collection[str]) -> LabelMap:
+        """Return the map with each new name as the ``known`` labels write it: ``PS`` for ``PER``.
+
+        Raise an error for a new name that no known label means.
+        """
+        missing = [new for new in self.rules.values() if new != OUTSIDE and new not in known]
+        meant = propose(missing, known)
+        if unknown := sorted(new for new in set(missing) if meant[new] == OUTSIDE):
+            raise InputError(
+                f"a label map to unknown labels: {', '.join(unknown)}",
+                fix=f"The labels of the model are {', '.join(known)}",
+            )
+        return LabelMap({old: meant.get(new, new) for old, new in self.rules.items()})
+
+    def rename(self, tags: Sequence[str], scheme: Scheme) -> list[str]:
+        """Return the tags with new labels, in the same scheme."""
+        if not scheme.has_spans:
+            return [self[tag] for tag in tags]
+        spans = [(start, end, self[label]) for start, end, label in to_spans(tags, scheme)]
+        return from_spans([span for span in spans if span[2] != OUTSIDE], len(tags), scheme)
+
+
+def parse_map(rules: Iterable[str]) -> LabelMap:
+    """Parse rules ``OLD=NEW`` and names of ``MAPS``. Later rules replace earlier ones."""
+    found: dict[str, str] = {}
+    for rule in rules:
+        old, equals, new = (part.strip() for part in rule.rpartition("="))
+        if equals and old and new:
+            found[old] = new
+        elif rule.strip() in MAPS:
+            found |= MAPS[rule.strip()]
+        else:
+            raise InputError(
+                f"invalid label map: {rule!r}",
+                fix=f"Use OLD=NEW, OLD={OUTSIDE} to drop a label, or one of {', '.join(MAPS)}",
+            )
+    return LabelMap(found)
+
+
+def propose(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """Return a rule for each of the labels to a ``known`` one with the same meaning, or else to O."""
+    same_case = {label.casefold(): label for label in known}
+    meaning = {old.casefold(): new for each in MAPS.values() for old, new in each.items() if new != OUTSIDE}
+    by_meaning = {meaning[label.casefold()]: label for label in known if label.casefold() in meaning}
+    return {
+        label: same_case.get(label.casefold()) or by_meaning.get(meaning.get(label.casefold(), ""), OUTSIDE)
+        for label in labels
+    }

@@ -1,0 +1,71 @@
+"""Label maps: entities keep their words and change only their names."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonie.errors import InputError
+from gonie.text.label_map import MAPS, LabelMap, parse_map, propose
+from gonie.text.schemes import IOB1, IOB2, PLAIN, to_spans
+
+TAGS = ("B-person", "I-person", "O", "B-group", "B-product")
+
+
+def test_rules_rename_labels_and_drop_those_mapped_to_o() -> None:
+    found = parse_map(["person=PER", "product=O"]).rename(TAGS, IOB2)
+    assert found == ["B-PER", "I-PER", "O", "B-group", "O"]
+
+
+def test_a_later_rule_replaces_that_of_a_shipped_map() -> None:
+    found = parse_map(["wnut", "group=O"]).rename(TAGS, IOB2)
+    assert found == ["B-PER", "I-PER", "O", "O", "O"]
+
+
+def test_neighbouring_entities_with_the_same_new_label_stay_apart() -> None:
+    """In IOB1 the second one needs a B, which the tags did not have before."""
+    tags = ("I-corporation", "I-group")
+    assert parse_map(["wnut"]).rename(tags, IOB1) == ["I-ORG", "B-ORG"]
+
+
+@given(st.lists(st.sampled_from(["O", "B-a", "I-a", "B-b", "I-b"])))
+def test_renaming_keeps_the_places_of_all_entities(tags: list[str]) -> None:
+    names = {"a": "x", "b": "y"}
+    renamed = LabelMap(names).rename(tags, IOB2)
+    expected = [(start, end, names[label]) for start, end, label in to_spans(tags, IOB2)]
+    assert to_spans(renamed, IOB2) == expected
+
+
+def test_plain_labels_are_renamed_one_by_one() -> None:
+    assert LabelMap({"NN": "NOUN"}).rename(("NN", "VB"), PLAIN) == ["NOUN", "VB"]
+
+
+@pytest.mark.parametrize("rule", ["person", "=PER", "person=", "", "unknown-map"])
+def test_an_invalid_rule_is_refused_with_the_known_maps(rule: str) -> None:
+    with pytest.raises(InputError, match=r"invalid label map.*OLD=NEW.*crossner"):
+        parse_map([rule])
+
+
+def test_a_shipped_map_fits_a_model_with_other_names() -> None:
+    fitted = parse_map(["wnut"]).to_labels(["PS", "LC", "OG", "DT"])
+    assert [fitted[label] for label in ("person", "group", "product")] == ["PS", "OG", "O"]
+
+
+def test_a_map_to_a_label_that_the_model_lacks_is_refused() -> None:
+    with pytest.raises(InputError, match=r"unknown labels: FOO.*PER, LOC"):
+        parse_map(["person=FOO"]).to_labels(["PER", "LOC"])
+
+
+def test_a_proposed_map_uses_case_and_meaning() -> None:
+    assert propose(["person", "Loc", "corporation", "song"], ["PER", "LOC", "ORG"]) == {
+        "person": "PER",
+        "Loc": "LOC",
+        "corporation": "ORG",
+        "song": "O",
+    }
+
+
+def test_shipped_maps_lead_to_the_shared_types() -> None:
+    for name, rules in MAPS.items():
+        assert {"PER", "LOC", "ORG"} <= set(rules.values()) <= {"PER", "LOC", "ORG", "O"}, name
