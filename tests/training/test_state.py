@@ -76,7 +76,11 @@ def test_saving_does_not_change_the_state(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("before", "now", "changed"),
-    [("a", "a", "a file that the recipe names"), ("a", "b", "the recipe"), ("", "a", "the recipe or its data files")],
+    [
+        ("a", "a", "a file that the recipe names"),
+        ("a", "b", "the recipe"),
+        ("", "a", "the recipe or its data files"),
+    ],
 )
 def test_a_state_with_another_fingerprint_is_refused(
     tmp_path: Path, before: str, now: str, changed: str
