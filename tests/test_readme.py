@@ -129,7 +129,9 @@ def small(arguments: list[str]) -> list[str]:
     if arguments[0] not in SMALL or "--resume" in arguments:
         return arguments
     settings = list(SMALL[arguments[0]])
-    if arguments[0] != "pretrain" and not any(argument.startswith("data.train=") for argument in arguments):
+    named = any(argument.startswith("data.train=") for argument in arguments)
+    named |= arguments[0] == "train" and len(arguments) > 2 and not arguments[2].startswith("-")
+    if arguments[0] != "pretrain" and not named:
         settings.append(f"data.train={OWN.get(arguments[1], 'mine.conll')}")
     return [*arguments, *(part for setting in settings for part in ("--set", setting))]
 

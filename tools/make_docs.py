@@ -22,12 +22,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.tasks.recipe import recipe_names, recipe_types
+from gonie.tasks.recipe import recipe_names, recipe_summary, recipe_types
 from gonie.tasks.section import ChoiceOf
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs" / "reference"
-RECIPES = ROOT / "src" / "gonie" / "recipes"
 NAMES = {str: "text", int: "whole number", float: "number", bool: "`true` or `false`", Any: "value"}
 WIDTH = 100  # characters per line of the help
 
@@ -64,19 +63,14 @@ def recipe_page() -> str:
     """Return the page of all recipe sections, with one table per section."""
     shipped = ["## Shipped recipes", "| name | what it trains |", "|---|---|"]
     shipped += [
-        f"| [`{name}`](../../src/gonie/recipes/{name}.toml) | {title(name)} |" for name in recipe_names()
+        f"| [`{name}`](../../src/gonie/recipes/{name}.toml) | {recipe_summary(name)} |"
+        for name in recipe_names()
     ]
     told: set[type[BaseModel]] = set()
     pages = []
     for name, recipe in {**recipe_types("train"), **recipe_types("pretrain")}.items():
         pages += [f'# The recipe of `task = "{name}"`\n', *sections(recipe, "", told)]
     return "\n".join([RECIPE_HEAD, *shipped, "", *pages]) + "\n"
-
-
-def title(name: str) -> str:
-    """Return the first line of a recipe's comment."""
-    line = (RECIPES / f"{name}.toml").read_text("utf-8").partition("\n")[0]
-    return line.removeprefix("#").strip().removesuffix(".")
 
 
 def sections(model: type[BaseModel], prefix: str, told: set[type[BaseModel]]) -> Iterator[str]:

@@ -48,7 +48,7 @@ def test_help_shows_example_commands(gonie: Gonie, command: str) -> None:
 
 def test_help_of_train_lists_its_options(gonie: Gonie) -> None:
     shown = text(gonie("train", "--help").out)
-    for words in ("--set KEY=VALUE", "--out", "--resume", "--seed", "--device", "data.train=mine.conll"):
+    for words in ("--set KEY=VALUE", "--out", "--resume", "--seed", "--device", "mine.conll"):
         assert words in shown
 
 

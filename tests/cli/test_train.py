@@ -239,3 +239,42 @@ def test_persons_are_learned_from_documents_with_plain_labels(
     scored = gonie("evaluate", out, toy / "test.conll")  # gold with span tags and other types
     assert scored.code == 0, scored.err
     assert "PERSON" in scored.out
+
+
+# --- files as arguments ----------------------------------------------------------------------------------
+
+
+def test_files_after_the_recipe_are_train_dev_and_test(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+    files = [toy / f"{split}.conll" for split in ("train", "dev", "test")]
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    outcome = gonie("train", "ner", *files, *small)
+    assert outcome.code == 0, outcome.err
+    data = load_recipe(tmp_path / "run" / "recipe.toml").data
+    assert [data.train, data.dev, data.test] == list(map(str, files))
+
+
+def test_a_training_file_alone_replaces_the_files_of_the_recipe(
+    gonie: Gonie, toy: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / 'a "quoted" name.conll'
+    file.write_bytes((toy / "train.conll").read_bytes())
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    outcome = gonie("train", "ner", file, *small)
+    assert outcome.code == 0, outcome.err
+    data = load_recipe(tmp_path / "run" / "recipe.toml").data
+    assert (data.train, data.dev, data.test) == (str(file), None, None)
+
+
+def test_a_file_given_twice_is_refused(gonie: Gonie, toy: Path) -> None:
+    file = toy / "train.conll"
+    outcome = gonie("train", "ner", file, "--set", f"data.train={file}")
+    assert outcome.refused("data.train is given twice", "--set")
+
+
+def test_a_fourth_file_is_refused(gonie: Gonie, toy: Path) -> None:
+    assert gonie("train", "ner", *[toy / "train.conll"] * 4).refused("at most three files")
+
+
+def test_a_data_file_in_place_of_the_recipe_is_explained(gonie: Gonie, toy: Path) -> None:
+    file = toy / "train.conll"
+    assert gonie("train", file).refused("not a recipe", f"gonie train ner {file}", "subjectivity")

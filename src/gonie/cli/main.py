@@ -23,6 +23,7 @@ from gonie.cli import (
     export,
     import_elmo,
     pretrain,
+    recipes,
     tag,
     train,
     vectors,
@@ -72,6 +73,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(train.train)
+app.command()(recipes.recipes)
 app.command()(evaluate.evaluate)
 app.command(cls=tag.OneText)(tag.tag)
 app.command()(classify.classify)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,15 @@ RecipeName = Annotated[
     str,
     typer.Argument(
         metavar="RECIPE", help="A recipe file, or the name of a shipped recipe (ner, pos, chunk, …)."
+    ),
+]
+DataFiles = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TRAIN DEV TEST",
+        help="Your labelled files; same as --set data.train=TRAIN and so on. Without DEV, a part of TRAIN is "
+        "held out. Without TRAIN, the recipe's own files are used.",
+        show_default=False,
     ),
 ]
 Changes = Annotated[
@@ -217,6 +227,20 @@ def check_nbest_range(nbest: int) -> None:
 
     if not 1 <= nbest <= MOST:
         raise InputError(f"--nbest must be between 1 and {MOST}: {nbest}")
+
+
+def file_settings(files: Sequence[str], changes: Sequence[str]) -> list[str]:
+    """Return the settings of the files TRAIN, DEV and TEST, which ``changes`` must not contain too."""
+    keys = ("data.train", "data.dev", "data.test")
+    if len(files) > len(keys):
+        raise InputError(
+            f"expected at most three files, TRAIN, DEV and TEST, got {len(files)}",
+            fix="Join training files first, for example with cat",
+        )
+    for file, key in zip(files, keys, strict=False):
+        if any(change.partition("=")[0].strip() == key for change in changes):
+            raise InputError(f"{key} is given twice: as the file {file} and by --set", fix="Remove one")
+    return [f"{key}={json.dumps(file, ensure_ascii=False)}" for file, key in zip(files, keys, strict=False)]
 
 
 def with_seed_and_device(changes: list[str] | None, *, seed: int | None, device: str | None) -> list[str]:

@@ -7,11 +7,22 @@ from pathlib import Path
 
 import typer
 
-from gonie.cli.options import Changes, Device, RecipeName, Resume, RunOut, Seed, with_seed_and_device
+from gonie.cli.options import (
+    Changes,
+    DataFiles,
+    Device,
+    RecipeName,
+    Resume,
+    RunOut,
+    Seed,
+    file_settings,
+    with_seed_and_device,
+)
 
 
 def train(
     recipe: RecipeName,
+    files: DataFiles = None,
     *,
     changes: Changes = None,
     out: RunOut = None,
@@ -25,13 +36,16 @@ def train(
 
     Examples:
 
-      gonie train ner
+      gonie train ner mine.conll
 
-      gonie train ner --set data.train=mine.conll --set model.encoder.hidden=300
+      gonie train ner train.conll dev.conll test.conll --set model.encoder.hidden=300
+
+      gonie train subjectivity reviews.tsv --out runs/reviews
 
       gonie train ner --out runs/ner --resume
     """
     settings = with_seed_and_device(changes, seed=seed, device=device)
+    settings += file_settings(files or (), settings)
     run_training(recipe, settings, out=out, resume=resume, command="train")
 
 

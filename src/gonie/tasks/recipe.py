@@ -56,6 +56,12 @@ def recipe_names(*tasks: str) -> list[str]:
     return sorted(file.name.removesuffix(".toml") for file in files if not tasks or _task(file) in tasks)
 
 
+def recipe_summary(name: str) -> str:
+    """Return the first line of the comment of a shipped recipe, which says what it trains."""
+    line = (_shipped() / f"{name}.toml").read_text("utf-8").partition("\n")[0]
+    return line.removeprefix("#").strip().removesuffix(".")
+
+
 def _task(file: Path) -> str:
     return str(tomllib.loads(file.read_text("utf-8")).get("task", "tag"))
 
@@ -174,6 +180,9 @@ def _read(name: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        if path.suffix != ".toml":
+            problem = f"not a recipe. To train on this file, put a recipe before it: gonie train ner {path}"
+            raise RecipeError([f"{problem}; recipes: {', '.join(recipe_names())}"], source=name) from None
         raise RecipeError([f"invalid TOML: {error}"], source=str(path)) from error
     except OSError as error:
         raise RecipeError([f"cannot read the file: {error.strerror}"], source=str(path)) from error
