@@ -418,7 +418,7 @@ def test_a_path_that_is_not_a_recipe_is_refused(gonie: Command, toy: Path, tmp_p
     }.items():
         assert gonie("train", name, "--out", tmp_path / "run").refused(told)
     assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("invalid TOML")
-    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("invalid TOML")
+    assert gonie("train", toy / "train.conll", "--out", tmp_path / "run").refused("not a recipe")
     assert not (tmp_path / "run").exists()
 
 
