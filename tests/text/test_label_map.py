@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.text.label_map import MAPS, LabelMap, parse_map, propose
-from gonie.text.schemes import IOB1, IOB2, PLAIN, to_spans
+from gonie.text.schemes import IOB2, PLAIN, Scheme, to_spans
 
 TAGS = ("B-person", "I-person", "O", "B-group", "B-product")
 
@@ -26,7 +26,7 @@ def test_a_later_rule_replaces_that_of_a_shipped_map() -> None:
 def test_neighbouring_entities_with_the_same_new_label_stay_apart() -> None:
     """In IOB1 the second one needs a B, which the tags did not have before."""
     tags = ("I-corporation", "I-group")
-    assert parse_map(["wnut"]).rename(tags, IOB1) == ["I-ORG", "B-ORG"]
+    assert parse_map(["wnut"]).rename(tags, Scheme("IOB1")) == ["I-ORG", "B-ORG"]
 
 
 @given(st.lists(st.sampled_from(["O", "B-a", "I-a", "B-b", "I-b"])))

@@ -18,7 +18,7 @@ from gonie.errors import InputError
 from gonie.formats.format import LabelledFormat
 from gonie.formats.jsonl import read_record, recognise_object
 from gonie.system.files import Line, is_utf8
-from gonie.text.labelled_text import LabelledRow, TextOptions, missing_label, split_labels
+from gonie.text.labelled_text import LabelledRow, TextOptions, check_unlabelled, split_labels
 from gonie.text.report import Report
 
 
@@ -40,7 +40,8 @@ def _labels(record: dict[str, Any], options: TextOptions, path: str, line: int) 
         return ()
     value = record.get(key, record.get(f"{key}s"))
     if _is_missing(value) and (key in record or f"{key}s" in record):
-        return missing_label(options, path=path, line=line)
+        check_unlabelled(options, path=path, line=line)
+        return None
     if isinstance(value, list) and all(map(_is_label, value)):
         return tuple(dict.fromkeys(map(_named, value)))
     if _is_label(value):

@@ -190,7 +190,7 @@ def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, Bina
     file = Path(path)
     try:
         buffering = 0 if file.is_fifo() else -1
-        stored = cast(BinaryIO, stack.enter_context(file.open("rb", buffering=buffering)))
+        stored: BinaryIO = stack.enter_context(file.open("rb", buffering=buffering))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(file, error) from None
     if file.suffix == ".gz":

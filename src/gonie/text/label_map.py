@@ -43,10 +43,14 @@ MAPS: Mapping[str, Mapping[str, str]] = {
 
 
 class LabelMap:
-    """Renames the labels of tags. Labels without a rule are kept."""
+    """Renames the labels of tags. Labels without a rule are kept.
 
-    def __init__(self, rules: Mapping[str, str]) -> None:
+    ``shipped`` are the labels whose rule comes from ``MAPS``. It may name a label that a model lacks.
+    """
+
+    def __init__(self, rules: Mapping[str, str], shipped: Collection[str] = ()) -> None:
         self.rules = dict(rules)
+        self._shipped = frozenset(shipped)
 
     def __bool__(self) -> bool:
         return bool(self.rules)
@@ -58,16 +62,17 @@ class LabelMap:
     def to_labels(self, known: Collection[str]) -> LabelMap:
         """Return the map with each new name as the ``known`` labels write it: ``PS`` for ``PER``.
 
-        Raise an error for a new name that no known label means.
+        A shipped rule to a label that is not known drops the old label. Any other one raises an error.
         """
-        missing = [new for new in self.rules.values() if new != OUTSIDE and new not in known]
-        meant = propose(missing, known)
-        if unknown := sorted(new for new in set(missing) if meant[new] == OUTSIDE):
+        meant = {new: new for new in (*known, OUTSIDE)}
+        meant |= propose((new for new in self.rules.values() if new not in meant), known)
+        own = {new for old, new in self.rules.items() if old not in self._shipped and new != OUTSIDE}
+        if unknown := sorted(new for new in own if meant[new] == OUTSIDE):
             raise InputError(
                 f"a label map to unknown labels: {', '.join(unknown)}",
                 fix=f"The labels of the model are {', '.join(known)}",
             )
-        return LabelMap({old: meant.get(new, new) for old, new in self.rules.items()})
+        return LabelMap({old: meant[new] for old, new in self.rules.items()})
 
     def rename(self, tags: Sequence[str], scheme: Scheme) -> list[str]:
         """Return the tags with new labels, in the same scheme."""
@@ -80,18 +85,21 @@ class LabelMap:
 def parse_map(rules: Iterable[str]) -> LabelMap:
     """Parse rules ``OLD=NEW`` and names of ``MAPS``. Later rules replace earlier ones."""
     found: dict[str, str] = {}
+    shipped: set[str] = set()
     for rule in rules:
         old, equals, new = (part.strip() for part in rule.rpartition("="))
         if equals and old and new:
             found[old] = new
+            shipped.discard(old)
         elif rule.strip() in MAPS:
             found |= MAPS[rule.strip()]
+            shipped |= MAPS[rule.strip()].keys()
         else:
             raise InputError(
                 f"invalid label map: {rule!r}",
                 fix=f"Use OLD=NEW, OLD={OUTSIDE} to drop a label, or one of {', '.join(MAPS)}",
             )
-    return LabelMap(found)
+    return LabelMap(found, shipped)
 
 
 def propose(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:

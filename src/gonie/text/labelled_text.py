@@ -67,11 +67,12 @@ def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tu
         parts = (part.strip() for part in cell.split(options.label_separator))
         return tuple(dict.fromkeys(part for part in parts if part))
     if cell.strip() in _MISSING:
-        return missing_label(options, path=path, line=line)
+        check_unlabelled(options, path=path, line=line)
+        return None
     return (cell.strip(),)
 
 
-def missing_label(options: TextOptions, *, path: str, line: int) -> None:
+def check_unlabelled(options: TextOptions, *, path: str, line: int) -> None:
     """Raise an error for a text without a label, unless such texts are skipped."""
     if options.unlabelled == "error":
         raise InputError(

@@ -52,7 +52,7 @@ def score(
         TaggedSource(path, ReadOptions(**options)),  # type: ignore[arg-type]
         oracle,
         model_scheme=scheme,
-        known_tags=("O", "B-PER", "E-PER", "I-PER", "S-PER"),
+        known_tags=("O", "PER") if scheme == IO else ("O", "B-PER", "E-PER", "I-PER", "S-PER"),
         mode="conlleval",
         repair="none",
         seen=seen,

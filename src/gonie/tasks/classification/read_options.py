@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from gonie.errors import BundleError
-from gonie.text.labelled_text import TextOptions
+from gonie.text.labelled_text import TextOptions, Unlabelled
 
-NAMES = ("text_column", "label_column", "label_separator", "unlabelled")
-"""Keys of a recipe's ``data`` for reading texts, besides the list ``marks``."""
+NAMES = ("text_column", "label_column", "label_separator")
+"""Keys of a recipe's ``data`` with names for reading texts."""
 
 
 def text_options(recipe: Mapping[str, Any], **changes: Any) -> TextOptions:
@@ -23,7 +23,8 @@ def text_options(recipe: Mapping[str, Any], **changes: Any) -> TextOptions:
         raise BundleError(
             f"invalid data section in the model's recipe: {error}. Export the model again."
         ) from error
-    return replace(TextOptions(**names, marks=marks), **changes)
+    unlabelled: Unlabelled = "error" if data.get("unlabelled") == "error" else "skip"
+    return replace(TextOptions(**names, marks=marks, unlabelled=unlabelled), **changes)
 
 
 def _text(value: Any) -> str:

@@ -112,7 +112,9 @@ def test_invalid_tags_are_refused_or_repaired_by_policy(toy: Path, tmp_path: Pat
     train = write(tmp_path / "t.conll", "Anna\tB-PER\nis\tO\nKim\tI-PER\n\nBert\tB-PER\nLee\tI-PER\n" * 20)
     changes = [f"data.train={train}", "data.scheme=IOB2"]
     with pytest.raises(InputError, match=r"t\.conll:3"):
-        prepared(toy, *changes)
+        prepared(toy, *changes, "data.repair=error")
+    _, notes = prepared(toy, *changes)
+    assert any("repaired 20 tags with policy 'begin'" in note for note in notes)
     made, notes = prepared(toy, *changes, "data.repair=outside")
     assert any("repaired 20 tags with policy 'outside'" in note for note in notes)
     assert made.labels["O"] == 2 * made.labels["S-PER"]
