@@ -158,6 +158,7 @@ def test_mapped_labels_are_scored(gonie: Gonie, toy_run: Path, other_names: Path
     assert outcome.code == 0, outcome.err
     assert "F1 100.00" in outcome.out
     assert "shared by the file and the model" in outcome.out
+    assert "skipped 1 gold entities of the type product, which the map drops" in outcome.out
 
 
 def test_types_that_only_the_file_has_are_left_out_and_counted(

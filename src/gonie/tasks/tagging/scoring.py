@@ -15,7 +15,7 @@ from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
 from gonie.text.label_map import LabelMap, propose
 from gonie.text.report import Report
-from gonie.text.schemes import IO, Mode, Scheme, from_spans, keep_types, to_spans
+from gonie.text.schemes import IO, OUTSIDE, Mode, Scheme, from_spans, keep_types, to_spans
 from gonie.text.types import Sentence
 
 
@@ -152,6 +152,10 @@ def _renamed(
 ) -> tuple[list[Sentence], list[str]]:
     """Return the sentences with mapped labels, and the types that the file and the model share."""
     labels = labels.to_labels(known)
+    before = Counter(span[2] for each in sentences for span in to_spans(each.tags or (), scheme))
+    for label, number in before.items():
+        if labels[label] == OUTSIDE:
+            report.skipped[f"gold entities of the type {label}, which the map drops"] += number
     renamed = [replace(each, tags=tuple(labels.rename(each.tags or (), scheme))) for each in sentences]
     mentions = Counter(span[2] for each in renamed for span in to_spans(each.tags or (), scheme))
     for label, number in mentions.items():
