@@ -38,7 +38,8 @@ def test_every_engine_writes_the_same_bytes(tagging: BulkJob, tmp_path: Path) ->
         )
         assert ended.returncode == 0, ended.stderr
         made[name] = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
-        first, speed, bad = ended.stderr.splitlines()  # and no messages of Ray
+        first, speed, bad, reason = ended.stderr.splitlines()  # and no messages of Ray
+        assert "the first invalid row is a.jsonl:201" in reason
         assert first == f"{name}: 201 rows in 5 parts"
         assert speed.endswith("tokens/s")
         assert "1 invalid row skipped" in bad

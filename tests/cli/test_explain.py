@@ -101,7 +101,7 @@ def test_a_trained_run_supports_every_method(gonie: Gonie, tmp_path: Path) -> No
         "integrated gradients, for",
         "unexplained",
         "erasure, for",
-        "samples.jsonl",
+        "held-out texts of the dev data",
     ):
         assert due in outcome.out, due
 

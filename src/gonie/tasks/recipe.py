@@ -273,6 +273,8 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         return f"missing value ({field.description}); set it with --set {key}=…"
     if first["type"] == "value_error":
         return first["msg"].removeprefix("Value error, ")
+    if first["type"] == "string_unicode":
+        return "not valid UTF-8; rename the file"
     if first["type"] == "string_too_short":
         return "must not be empty"
     wanted = " or ".join(dict.fromkeys(map(_wanted, details)))

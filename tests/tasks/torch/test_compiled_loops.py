@@ -25,5 +25,5 @@ def test_compiling_is_announced_once(toy: Path, tmp_path: Path) -> None:
             text=True,
             check=True,
         )
-        notes.append("compiling the model's loops" in ended.stdout + ended.stderr)
+        notes.append("compiling loops for this processor" in ended.stdout + ended.stderr)
     assert notes == [True, False]
