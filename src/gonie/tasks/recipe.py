@@ -39,6 +39,12 @@ _TYPES = {
 }
 """What a value must be, by the beginning of the name of pydantic's error."""
 
+_REASONS = {
+    "string_unicode": "not valid UTF-8; rename the file",
+    "string_too_short": "must not be empty",
+}
+"""What is wrong with a value, by the name of pydantic's error."""
+
 _LIMITS = {
     "greater_than": "greater than {gt:g}",
     "greater_than_equal": "at least {ge:g}",
@@ -273,10 +279,8 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         return f"missing value ({field.description}); set it with --set {key}=…"
     if first["type"] == "value_error":
         return first["msg"].removeprefix("Value error, ")
-    if first["type"] == "string_unicode":
-        return "not valid UTF-8; rename the file"
-    if first["type"] == "string_too_short":
-        return "must not be empty"
+    if first["type"] in _REASONS:
+        return _REASONS[first["type"]]
     wanted = " or ".join(dict.fromkeys(map(_wanted, details)))
     listable = first["type"] == "list_type" and not isinstance(first["input"], dict)
     advice = f"; use {shlex.quote(_as_list(first['input']))}" if listable else ""
