@@ -51,7 +51,7 @@ def test_the_demo_writes_its_reports_and_its_commands_work(gonie: Gonie, tmp_pat
         line.strip() for line in outcome.out.splitlines() if line.startswith("  ") and "gonie " in line
     ]
     assert len(commands) >= 6
-    assert any("train ner --set data.train=" in command for command in commands)
+    assert any("train ner " in command for command in commands)
     for command in commands:
         _paste(gonie, command)
 

@@ -168,3 +168,21 @@ def test_types_that_only_the_file_has_are_left_out_and_counted(
     assert outcome.code == 0, outcome.err
     assert "skipped 1 gold entities of the type location" in outcome.out
     assert "F1 100.00" in outcome.out, "predicted locations are no errors where the file has none"
+
+
+def test_a_map_that_leaves_no_shared_type_is_refused(gonie: Gonie, toy_run: Path, other_names: Path) -> None:
+    """All scores would be 0.00."""
+    outcome = gonie("evaluate", toy_run, other_names, "--map", "person=O", "--map", "location=O")
+    assert outcome.refused("share no type", "person, location, product", "--map OLD=NEW")
+
+
+def test_the_label_map_of_the_recipe_applies_to_other_files(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
+    """A model trained with data.map is scored on files with the old names."""
+    trained = gonie(
+        "train", toy / "toy.toml", "--set", 'data.map={PER = "PERSON"}', "--out", tmp_path / "run"
+    )
+    assert trained.code == 0, trained.err
+    outcome = gonie("evaluate", tmp_path / "run", toy / "test.conll")
+    assert outcome.code == 0, outcome.err
+    assert "F1 100.00" in outcome.out
+    assert "PERSON" in outcome.out

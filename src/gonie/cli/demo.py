@@ -117,7 +117,7 @@ def _next_commands(console: Console, out: Path) -> None:
         f'{gonie} explain {english} "Angela Merkel met Samsung managers in Seoul."',
         f'echo "John lives in New York." | {gonie} tag {english} --output jsonl',
         f"{gonie} data check {example}",
-        f"{gonie} train ner --set data.train={example}  # use your own file here",
+        f"{gonie} train ner {example}  # use your own file here",
     ):
         console.print(f"  {line}", markup=False)
 

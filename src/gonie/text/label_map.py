@@ -82,10 +82,10 @@ class LabelMap:
         return from_spans([span for span in spans if span[2] != OUTSIDE], len(tags), scheme)
 
 
-def parse_map(rules: Iterable[str]) -> LabelMap:
-    """Parse rules ``OLD=NEW`` and names of ``MAPS``. Later rules replace earlier ones."""
-    found: dict[str, str] = {}
-    shipped: set[str] = set()
+def parse_map(rules: Iterable[str], default: Mapping[str, str] | None = None) -> LabelMap:
+    """Parse rules ``OLD=NEW`` and names of ``MAPS``. Later rules replace earlier ones and the ``default``."""
+    found: dict[str, str] = dict(default or {})
+    shipped = set(found)
     for rule in rules:
         old, equals, new = (part.strip() for part in rule.rpartition("="))
         if equals and old and new:

@@ -55,7 +55,7 @@ class TagEvaluator:
             repair=options.get("repair", "none"),
             seen=folder / SEEN,
             types=data.get("types", ()),
-            labels=parse_map(options.get("map") or ()),
+            labels=parse_map(options.get("map") or (), default=data.get("map", {})),
         )
         return TagFileScores(evaluation, source.report.lines())
 

@@ -162,7 +162,13 @@ def _renamed(
         if label not in known:
             report.skipped[f"gold entities of the type {label}, which the model does not have"] += number
     shared = [label for label in known if label in mentions or label in labels.rules.values()]
-    report.choose("types", ", ".join(shared) or "none", "shared by the file and the model")
+    if not shared:
+        raise InputError(
+            f"the file and the model share no type after the label map: the file has {', '.join(before)}",
+            path=report.path,
+            fix=f"Map a label to one of {', '.join(known)}: --map OLD=NEW",
+        )
+    report.choose("types", ", ".join(shared), "shared by the file and the model")
     return renamed, shared
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
@@ -60,7 +61,7 @@ class Level(nn.Module):
         return vectors, weights
 
 
-class TextNetwork(nn.Module):
+class TextNetwork(nn.Module, ABC):
     """Base of the networks that compute one vector per text. Subclasses set the parts and define ``pool``.
 
     ``embed``, ``pool`` and ``score`` are separate steps, whose inputs can be changed, cached or
@@ -82,9 +83,9 @@ class TextNetwork(nn.Module):
         vectors: Tensor = self.word_dropout(self.embedding(batch))
         return vectors
 
+    @abstractmethod
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
         """Return the vectors of the texts, from those of their tokens (B, T, D)."""
-        raise NotImplementedError
 
     def score(self, vectors: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
         """Return the scores of the labels, (N, K), from ``vectors`` (N, P) and direct n-grams."""
