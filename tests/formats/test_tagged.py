@@ -290,3 +290,13 @@ def test_published_corpora_are_read_without_options(
     found = survey(TaggedSource(shared_data / path))
     assert found.report.choices["format"][0] == expected
     assert (found.scheme.kind, found.sentences, found.detection.invalid) == (scheme, sentences, 0)
+
+
+@pytest.mark.parametrize("policy", ["begin", "outside"])
+def test_a_file_of_mostly_foreign_tags_is_refused_by_every_policy(tmp_path: Path, policy: str) -> None:
+    """A repair would turn all tags of the wrong file into O."""
+    path = tmp_path / "wrong.conll"
+    path.write_text("It\tpremise\nrains\tO\n\nIt\tneutral\nsnows\tpremise\n", "utf-8")
+    options = ReadOptions(scheme="IOB2", repair=policy)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"3 of 4 tags are not IOB2 tags, such as 'premise'"):
+        list(TaggedSource(path, options))
