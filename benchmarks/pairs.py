@@ -27,8 +27,9 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from gonie.formats.pairs import LabelledPair, PairSource
+from gonie.formats.pairs import PairSource
 from gonie.tasks.pairs.values import correlation
+from gonie.text.labelled_text import LabelledPair
 
 STRENGTHS = (0.3, 1.0, 3.0)
 SPLITS = ("train", "dev", "test")

@@ -434,9 +434,9 @@ from gonie.formats.format import TaggedFormat
 from gonie.text.types import Sentence
 
 
-def read(lines, options, report):
+def read(content, options, report):
     """One sentence per line: word|tag word|tag ..."""
-    for number, line in lines:
+    for number, line in content.lines:
         pairs = [token.rsplit("|", 1) for token in line.split()]
         report.sentences += 1
         report.tokens += len(pairs)

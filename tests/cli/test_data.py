@@ -83,7 +83,9 @@ def test_convert_writes_the_file_and_reports_the_count(tmp_path: Path) -> None:
     output = run("convert", path, "--to", "jsonl", "--out", tmp_path / "b.jsonl")
     assert "wrote 2 sentences" in output.replace("\n", " ")
     records = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
-    assert records[0] == {"text": "Ann Lee ran", "spans": [{"start": 0, "end": 7, "label": "PER"}]}
+    tokens = [{"start": 0, "end": 3}, {"start": 4, "end": 7}, {"start": 8, "end": 11}]
+    spans = [{"start": 0, "end": 7, "label": "PER"}]
+    assert records[0] == {"text": "Ann Lee ran", "tokens": tokens, "spans": spans}
     run(
         "convert",
         path,

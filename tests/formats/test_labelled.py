@@ -58,7 +58,7 @@ def test_a_folder_of_parallel_files_is_read(tmp_path: Path) -> None:
     (tmp_path / "label").write_text("pos\nneg\n")
     source = LabelledSource(tmp_path)
     assert [text.labels for text in source] == [("pos",), ("neg",)]
-    assert source.report.choices["format"] == ("parallel", "a folder with seq.in and label, line by line")
+    assert source.report.choices["format"] == ("parallel", "a folder with seq.in and label")
     with pytest.raises(InputError, match="expected a file, got a folder"):
         list(LabelledSource(tmp_path.parent))
 
@@ -124,9 +124,10 @@ def test_labels_are_not_read_unless_requested(tmp_path: Path) -> None:
     assert report.choices["labels"] == ("none", "not requested")
 
 
-def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text(TABLE)
     with pytest.raises(InputError, match=f"unknown format 'xml'. Choose one of {', '.join(TEXT_FORMATS)}"):
-        list(read_texts("a", TextOptions(format="xml"), Report()))
+        list(read_texts(tmp_path / "a", TextOptions(format="xml"), Report()))
 
 
 def test_a_file_is_read_repeatedly_but_a_stream_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

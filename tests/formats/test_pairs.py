@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.formats.pairs import ColumnWords, LabelledPair, PairOptions, PairSource
+from gonie.formats.pairs import PairSource
+from gonie.text.labelled_text import ColumnWords, LabelledPair, PairOptions
 
 
 def source(path: Path, text: str | bytes, **options: Any) -> PairSource:
@@ -88,7 +89,6 @@ def test_gold_answers_are_not_read_unless_requested(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "options", "words"),
     [
-        ("text\tlabel", {}, ["no columns text and text_pair or premise and hypothesis", "'text', 'label'"]),
         ("premise\ttext_pair\tlabel", {}, ["no columns", "data.text_columns"]),
         ("text\ttext_pair\tlabel", {"texts": ("a", "b")}, ["no columns a and b for the two texts"]),
         ("text\ttext_pair\tgold", {}, ["no column label, gold_label, value, score", "'gold'"]),
@@ -169,9 +169,9 @@ def test_csv_texts_may_contain_commas_quotes_and_line_breaks(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "text", "line", "words"),
     [
-        ("f.tsv", "text\ttext_pair\tlabel\na\tb\n", 2, "expected 3 columns, as in the header, got 2"),
+        ("f.tsv", "text\ttext_pair\tlabel\na\tb\n", 2, "expected 3 columns separated by tabs, got 2"),
         ("f.tsv", "text\ttext_pair\tlabel\na\tb\tc\td\n", 2, "got 4"),
-        ("f.csv", "text,text_pair,label\na, b,c,d\n", 2, "unquoted comma"),
+        ("f.csv", "text,text_pair,label\na, b,c,d\n", 2, "Quote texts that contain commas"),
         ("f.csv", 'text,text_pair,label\n"a,b,c\n', 2, "quotation mark"),
         ("f.tsv", "text\ttext_pair\tlabel\na\tb\tyes\na\tb\t \n", 3, "no label under 'label'"),
         ("f.tsv", "text\ttext_pair\tscore\na\tb\tfour\n", 2, "not a number under 'score': 'four'"),
@@ -195,7 +195,6 @@ def test_csv_texts_may_contain_commas_quotes_and_line_breaks(tmp_path: Path) -> 
         ("f.jsonl", '{"text": "a", "text_pair": 7, "label": "x"}\n', 1, "no text under 'text_pair': 7"),
         ("f.jsonl", '{"text": "\\ud800", "text_pair": "b", "label": "x"}\n', 1, "no text under 'text'"),
         ("f.jsonl", '{"text": "a", "text_pair": "b", "label": "x"}\n{"text": "a"}\n', 2, "no text under"),
-        ("f.jsonl", '\n["a", "b", "x"]\n', 2, "expected a JSON object, got list"),
         ("f.jsonl", "{\n", 1, "JSON object"),
     ],
 )
@@ -235,9 +234,13 @@ def test_values_may_be_numbers_or_strings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
-        ("f.txt", "text\ttext_pair\tlabel\na\tb\tx\n", "tabs in the first line"),
-        ("f.txt", "text,text_pair,label\na,b,x\n", "no other format fits"),
-        ("f.txt", ' {"text": "a", "text_pair": "b", "label": "x"}\n', "the first line is a JSON object"),
+        ("f.txt", "text\ttext_pair\tlabel\na\tb\tx\n", "it has the columns text, text_pair and label"),
+        ("f.txt", "text,text_pair,label\na,b,x\n", "it has the columns text, text_pair and label"),
+        (
+            "f.txt",
+            ' {"text": "a", "text_pair": "b", "label": "x"}\n',
+            "it has the columns text, text_pair and label",
+        ),
         ("f.csv", "text,text_pair,label\na,b,x\n", "by the suffix .csv"),
         ("f.v2.ndjson", '{"text": "a", "text_pair": "b", "label": "x"}\n', "by the suffix .ndjson"),
     ],
@@ -253,7 +256,7 @@ def test_the_format_is_detected_by_suffix_or_first_line(
 def test_a_given_format_takes_precedence_over_the_suffix(tmp_path: Path) -> None:
     rows = '{"text": "a", "text_pair": "b", "label": "x"}\n'
     assert len(list(source(tmp_path / "f.tsv", rows, format="jsonl"))) == 1
-    with pytest.raises(InputError, match="unknown format of pairs: 'conll'"):
+    with pytest.raises(InputError, match="unknown format 'conll'"):
         list(source(tmp_path / "f.tsv", rows, format="conll"))
 
 

@@ -77,7 +77,7 @@ def test_a_file_without_sentences_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_unknown_formats_and_columns_are_refused(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a", "a\tO\n")
-    with pytest.raises(InputError, match=r"format 'csv'.*jsonl, klue, conllu, tsv, conll"):
+    with pytest.raises(InputError, match=r"format 'csv'. Choose one of .*conllu, .*conll, or auto"):
         list(read(path, ReadOptions(format="csv"), Report()))
     with pytest.raises(InputError, match="is not a number"):
         list(read(path, ReadOptions(tag_column="upos"), Report()))
@@ -255,7 +255,7 @@ def test_compressed_output_is_deterministic(tmp_path: Path) -> None:
 
 
 def test_the_table_of_formats_is_complete() -> None:
-    assert set(FORMATS) == {"conll", "conllu", "jsonl", "tsv", "klue"}
+    assert {"conll", "conllu", "jsonl", "tsv", "klue", "json", "parquet", "arrow"} <= set(FORMATS)
     suffixes = [suffix for known in FORMATS.values() for suffix in known.suffixes]
     assert len(suffixes) == len(set(suffixes))
     assert all(known.description for known in FORMATS.values())

@@ -13,7 +13,6 @@ import pytest
 
 from gonie.export.graph import Graph
 from gonie.features.corpus import collate
-from gonie.formats.pairs import LabelledPair
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.session import OnnxScorer
 from gonie.tasks.classification.torch.exportable import text_batches
@@ -24,7 +23,7 @@ from gonie.tasks.tagging.torch.exportable import tag_batches
 from gonie.tasks.tagging.torch.graph import onnx_graph
 from gonie.tasks.torch.prepare import synthetic
 from gonie.tasks.torch.scorer import TorchScorer, TorchTextScorer
-from gonie.text.labelled_text import LabelledText
+from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.types import Sentence
 
 ALONE = 40

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from gonie.errors import InputError
+from gonie.formats.content import Content, FileHead
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.system.files import Line
 from gonie.text import schemes
@@ -390,7 +391,7 @@ def _lines(sentence: Sentence, columns: Sequence[str]) -> Iterator[str]:
         yield "\t".join((word, *(column[index] for column in rest))) + "\n"
 
 
-def _read(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterator[Sentence]:
+def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Sentence]:
     if isinstance(options.tag_column, str):
         raise InputError(
             f"tag column {options.tag_column!r} is not a number",
@@ -398,7 +399,7 @@ def _read(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterato
             fix="Columns have names only in CoNLL-U files",
         )
     return read(
-        rows,
+        content.lines,
         report=report,
         separator=options.separator,
         word_column=options.word_column,
@@ -407,12 +408,31 @@ def _read(rows: Iterable[Line], options: ReadOptions, report: Report) -> Iterato
     )
 
 
+def _recognise(head: FileHead) -> str | None:
+    """Return why these lines are columns of tokens, or None.
+
+    They have the same number of columns, one of which looks like tags. The last one may also be of few
+    different values, if blank lines separate sentences.
+    """
+    lines = [] if head.is_json else [line for line in head.filled if _ordinary(line)]
+    rows = [re.findall(r"[^\t ]+", line) for line in lines]
+    width = len(rows[0]) if rows else 0
+    if width < 2 or any(len(row) != width for row in rows):
+        return None
+    columns = [Counter(row[column] for row in rows) for column in range(1, width)]
+    if any(schemes.looks_tagged(counts) for counts in columns):
+        return "one token per line, with tags like B-X, I-X and O"
+    sentences = 1 + sum(not line.strip() for line in head.lines[:-1])
+    fits = 1 < sentences <= len(rows) / 2 and len(columns[-1]) <= max(3, len(rows) // 3)
+    return "one token per line, blank lines between sentences" if fits else None
+
+
 TAGGED = TaggedFormat(
     name="conll",
     description="one token per line in columns, blank lines between sentences",
     read=_read,
     write=lambda sentences, scheme: write(sentences),
     suffixes=(".conll", ".iob", ".iob2", ".bio"),
-    recognise=lambda lines: "one token per line",
-    rank=9,
+    recognise=_recognise,
+    rank=6,
 )

@@ -9,11 +9,12 @@ counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gonie.errors import InputError
 from gonie.formats.conll import TEXT
+from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
 from gonie.system.files import Line
 from gonie.text.alignment import locate
@@ -253,8 +254,8 @@ def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
     return row
 
 
-def _recognise(lines: Sequence[str]) -> str | None:
-    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+def _recognise(head: FileHead) -> str | None:
+    rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
     fits = bool(rows) and all(len(row) == len(FIELDS) and row[0][:1].isdigit() for row in rows)
     return "ten columns, the first a number" if fits else None
 
@@ -262,8 +263,8 @@ def _recognise(lines: Sequence[str]) -> str | None:
 TAGGED = TaggedFormat(
     name="conllu",
     description="Universal Dependencies' ten columns",
-    read=lambda rows, options, report: read(
-        rows, report=report, tag_column=options.tag_column, columns=options.columns
+    read=lambda content, options, report: read(
+        content.lines, report=report, tag_column=options.tag_column, columns=options.columns
     ),
     write=lambda sentences, scheme: write(sentences, tag_column="misc:NER" if scheme.has_spans else "upos"),
     suffixes=(".conllu",),

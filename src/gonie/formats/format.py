@@ -1,17 +1,18 @@
 """The description of a file format: how to read, write and recognise it.
 
 A format is a module of this package with a value ``TAGGED`` (sentences with one tag per token), ``LABELLED``
-(texts with labels), or both. ``table`` collects them.
+(texts with labels), ``PAIRS`` (pairs of texts), or several of them. A module with ``ROWS`` reads a form of
+table, whose rows can hold any of the three. ``table`` collects all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-from gonie.system.files import Line
-from gonie.text.labelled_text import LabelledRow, TextOptions
+from gonie.formats.content import Content, FileHead
+from gonie.text.labelled_text import LabelledPair, LabelledRow, LabelledText, PairOptions, TextOptions
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme
 from gonie.text.types import Sentence
@@ -24,59 +25,118 @@ Tokenize = Callable[[str], list[Sentence]]
 class ReadOptions:
     """Options for reading a file of tagged sentences. Options that are not set are detected and reported.
 
-    ``tag_column`` is an index or, in CoNLL-U, also a field name or ``misc:Key``. ``tokenizer`` splits raw
-    text (JSONL). With a ``scheme``, given as a value or by name, the tags are checked while reading, and
-    ``repair`` is the policy for invalid ones. With ``"auto"`` they are not checked (``tagged.survey`` detects
-    the scheme).
+    ``tag_column`` is an index or, in CoNLL-U and tables, also a name (in CoNLL-U also ``misc:Key``).
+    ``tag_names`` are the names of tags that a table has as numbers. ``tokenizer`` splits raw text. With a
+    ``scheme``, given as a value or by name, the tags are checked while reading, and ``repair`` is the policy
+    for invalid ones. With ``"auto"`` they are not checked (``tagged.survey`` detects the scheme).
     """
 
     format: str = "auto"
     separator: str = "auto"
     word_column: int | None = None
     tag_column: int | str | None = None
+    tag_names: tuple[str, ...] = ()
     columns: Mapping[str, int] = field(default_factory=dict)
     tokenizer: Tokenize | None = None
     scheme: Scheme | str = "auto"
     repair: Policy = "error"
 
 
-def _never(lines: Sequence[str]) -> str | None:
+def _never(head: FileHead) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaggedFormat:
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """What formats of all kinds have."""
+
+    kind: ClassVar[str]
+    """What the examples of such files are, in the plural."""
+
+    name: str
+    description: str
+    """One line for help pages and messages: "Label Studio, as JSON"."""
+    suffixes: tuple[str, ...] = ()
+    recognise: Callable[[FileHead], str | None] = _never
+    """Returns the reason why the beginning of a file is in this format, or None."""
+    rank: int = 0
+    """Formats are tried in the order of their rank."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaggedFormat(Format):
     """A format of tagged sentences."""
 
-    name: str
-    description: str
-    """One line for help pages."""
-    read: Callable[[Iterable[Line], ReadOptions, Report], Iterator[Sentence]]
-    write: Callable[[Iterable[Sentence], Scheme], Iterator[str]]
-    """Converts sentences, given the scheme of their tags, to pieces of text."""
-    suffixes: tuple[str, ...] = ()
-    recognise: Callable[[Sequence[str]], str | None] = _never
-    """Returns the reason why the first non-empty lines of a file are in this format, or None."""
-    rank: int = 0
-    """Formats are tried in the order of their rank. The last one accepts every file."""
+    kind = "tagged sentences"
+
+    read: Callable[[Content, ReadOptions, Report], Iterator[Sentence]]
+    write: Callable[[Iterable[Sentence], Scheme], Iterator[str | bytes]] | None = None
+    """Converts sentences, given the scheme of their tags, to pieces of a file."""
+    write_folder: Callable[[Iterable[Sentence], Scheme], Mapping[str, bytes]] | None = None
+    """Converts sentences to the files of a folder, by name, for formats with several files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledFormat:
+@dataclass(frozen=True, kw_only=True)
+class LabelledFormat(Format):
     """A format of labelled texts."""
 
-    name: str
-    description: str
-    """One line for help pages."""
-    read: Callable[[Iterable[Line], TextOptions, Report], Iterator[LabelledRow]] | None = None
-    """Reads the lines of a file. None if the format is a folder."""
-    read_folder: Callable[[Path, TextOptions, Report], Iterator[LabelledRow]] | None = None
-    is_folder: Callable[[Path], bool] | None = None
-    """Returns whether a folder is in this format."""
-    suffixes: tuple[str, ...] = ()
-    recognise: Callable[[str, TextOptions], str | None] = lambda first, options: None
-    """Returns the reason why the first line of a file is in this format, or None."""
-    rank: int = 0
-    """Formats are tried in the order of their rank. The last one accepts every file."""
+    kind = "labelled texts"
+
+    read: Callable[[Content, TextOptions, Report], Iterator[LabelledRow]]
+    write: Callable[[Iterable[LabelledText]], Iterator[str | bytes]] | None = None
+    """Converts texts to pieces of a file."""
+    write_folder: Callable[[Iterable[LabelledText]], Mapping[str, bytes]] | None = None
+    """Converts texts to the files of a folder, by name."""
     marks: tuple[str, ...] = ()
     """The marks that texts of this format have by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairFormat(Format):
+    """A format of pairs of texts."""
+
+    kind = "text pairs"
+
+    read: Callable[[Content, PairOptions, Report], TableRows]
+    write: Callable[[Iterable[LabelledPair]], Iterator[str | bytes]] | None = None
+
+
+Row = tuple[int, Mapping[str, Any]]
+"""The line on which a row begins, and its cells by column."""
+
+
+class HeaderNames(NamedTuple):
+    """What a table without types needs to know about its header.
+
+    A first line with a ``known`` name is a header. Another one is the first row, and its cells have the names
+    ``unheaded``, in order. If there are none, the first line is always a header.
+    """
+
+    known: Sequence[str] = ()
+    unheaded: tuple[str, ...] = ()
+
+
+class TableRows(NamedTuple):
+    """A table that is being read: the line of its header, its columns, and its rows."""
+
+    line: int
+    names: Sequence[str]
+    rows: Iterator[Row]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowFormat:
+    """A form of table, whose rows can be tagged sentences, labelled texts or pairs.
+
+    ``peek`` returns the first row of a file in this form, or None. ``write`` converts rows to pieces of a
+    file. ``nested`` says whether cells can be lists, as tagged sentences need.
+    """
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    peek: Callable[[FileHead], Mapping[str, Any] | None]
+    read: Callable[[Content, HeaderNames, Report], TableRows]
+    write: Callable[[Iterable[Mapping[str, Any]]], Iterator[str | bytes]]
+    nested: bool = True
+    rank: int = 5

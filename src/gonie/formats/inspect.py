@@ -14,9 +14,10 @@ import numpy as np
 
 from gonie.errors import GonieError
 from gonie.formats import conllu
-from gonie.formats.format import ReadOptions
-from gonie.formats.jsonl import Tokenizer
-from gonie.formats.tagged import Survey, TaggedSource, format_named, invalid_tags, survey, write
+from gonie.formats.detect import format_named
+from gonie.formats.format import ReadOptions, Tokenize
+from gonie.formats.table import FORMATS
+from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
 from gonie.text.types import Sentence
@@ -25,9 +26,9 @@ Path = str | PathLike[str]
 QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
-def lazy_tokenizer(language: str, unit: str) -> Tokenizer:
+def lazy_tokenizer(language: str, unit: str) -> Tokenize:
     """Return the tokenizer of a language, which is loaded on first use."""
-    loaded: list[Tokenizer] = []
+    loaded: list[Tokenize] = []
 
     def tokenize(text: str) -> list[Sentence]:
         if not loaded:
@@ -186,7 +187,7 @@ def convert_file(
 
     Invalid tags are refused, or repaired by the policy.
     """
-    format_named(to)
+    format_named(to, FORMATS)
     source = TaggedSource(path, options)
     found = survey(source)
     if found.detection.invalid and policy == "error":

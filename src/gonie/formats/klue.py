@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from gonie.errors import InputError
+from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
-from gonie.formats.jsonl import char_spans
+from gonie.formats.spans import char_spans
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
 from gonie.text.report import Report
@@ -166,9 +167,9 @@ def _marked(text: str, spans: Iterable[CharSpan]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _recognise(lines: Sequence[str]) -> str | None:
-    body = [line.split("\t") for line in lines if not line.startswith(HEADER)]
-    headed = any(line.startswith(HEADER + " ") for line in lines)
+def _recognise(head: FileHead) -> str | None:
+    body = [line.split("\t") for line in head.filled if not line.startswith(HEADER)]
+    headed = any(line.startswith(HEADER + " ") for line in head.filled)
     fits = headed and bool(body) and all(len(row) == 2 and len(row[0]) == 1 for row in body)
     return "## headers and one character per line" if fits else None
 
@@ -176,7 +177,7 @@ def _recognise(lines: Sequence[str]) -> str | None:
 TAGGED = TaggedFormat(
     name="klue",
     description="KLUE's one character per line with ## headers",
-    read=lambda rows, options, report: read(rows, report=report, policy=options.repair),
+    read=lambda content, options, report: read(content.lines, report=report, policy=options.repair),
     write=lambda sentences, scheme: write(sentences, scheme=scheme),
     recognise=_recognise,
     rank=1,

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain, islice
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from gonie.errors import InputError
+from gonie.formats.content import open_content
+from gonie.formats.detect import choose
 from gonie.formats.table import TEXT_FORMATS
-from gonie.system.files import Passes, display, lines
-from gonie.text.labelled_text import LabelledRow, LabelledText, TextOptions
+from gonie.system.files import Passes, display
+from gonie.text.labelled_text import LabelledText, TextOptions
 from gonie.text.marks import cut_marks
 from gonie.text.report import Report
 
@@ -29,16 +29,13 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     Empty texts and texts without a label are skipped and counted. A file without any text is refused.
     """
     report.path = display(path)
-    if options.format not in ("auto", *TEXT_FORMATS):
-        raise InputError(
-            f"unknown format {options.format!r}", fix=f"Choose one of {', '.join(TEXT_FORMATS)}, or auto"
-        )
-    kind, reason, rows = _opened(path, options, report)
-    report.choose("format", kind, reason)
+    content = open_content(path, columns=_named(options))
+    format, reason = choose(content, TEXT_FORMATS, options.format)
+    report.choose("format", format.name, reason)
     if options.label_column is None:
         report.choose("labels", "none", "not requested")
-    names = options.marks or TEXT_FORMATS[kind].marks
-    for line, raw, labels in rows:
+    names = options.marks or format.marks
+    for line, raw, labels in format.read(content, options, report):
         text, marks = cut_marks(raw, names, path=report.path, line=line)
         if not text.strip():
             report.skipped[EMPTY] += 1
@@ -57,35 +54,10 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         )
 
 
-def _opened(
-    path: str | PathLike[str], options: TextOptions, report: Report
-) -> tuple[str, str, Iterator[LabelledRow]]:
-    """Return the format, the reason for it, and an iterator over the rows."""
-    given = None if options.format == "auto" else options.format
-    for name, known in TEXT_FORMATS.items():
-        if known.read_folder and (
-            given == name or (given is None and known.is_folder and known.is_folder(Path(path)))
-        ):
-            reason = "as given" if given else known.description
-            return name, reason, known.read_folder(Path(path), options, report)
-    content = lines(path)
-    head = list(islice(content, 1))
-    if not head:
-        raise InputError("the file is empty", path=report.path)
-    kind, reason = (given, "as given") if given else _detected(report.path, head[0][1], options)
-    read = TEXT_FORMATS[kind].read
-    assert read is not None  # folders are handled above
-    return kind, reason, read(chain(head, content), options, report)
-
-
-def _detected(path: str, first: str, options: TextOptions) -> tuple[str, str]:
-    """Return the format and the reason for it, from the suffix or else the first line."""
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in (".gz", ".xz")]
-    for name, known in TEXT_FORMATS.items():
-        if suffixes and suffixes[-1] in known.suffixes:
-            return name, f"by the suffix {suffixes[-1]}"
-    found = ((name, known.recognise(first, options)) for name, known in TEXT_FORMATS.items())
-    return next((name, reason) for name, reason in found if reason is not None)
+def _named(options: TextOptions) -> list[str]:
+    """Return the columns of the options."""
+    labels = options.label_column or ()
+    return [options.text_column, *([labels] if isinstance(labels, str) else labels)]
 
 
 class LabelledSource:

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from gonie.errors import InputError
+from gonie.formats.content import FileHead
 from gonie.formats.format import LabelledFormat
 from gonie.system.files import lines
 from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
@@ -59,11 +60,15 @@ def _find(folder: Path, name: str) -> Path:
     )
 
 
+def _recognise(head: FileHead) -> str | None:
+    return f"a folder with {TEXTS} and {LABELS}" if head.folder and is_parallel(head.folder) else None
+
+
 LABELLED = (
     LabelledFormat(
         name="parallel",
         description="a folder with seq.in and label, line by line",
-        read_folder=read_parallel,
-        is_folder=is_parallel,
+        read=lambda content, options, report: read_parallel(content.path, options, report),
+        recognise=_recognise,
     ),
 )

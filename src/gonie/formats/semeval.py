@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gonie.errors import InputError
+from gonie.formats.content import FileHead
 from gonie.formats.format import LabelledFormat
 from gonie.system.files import Line
 from gonie.text.labelled_text import LabelledRow, TextOptions, split_labels
@@ -63,14 +64,17 @@ def _unlabelled(row: LabelledRow, path: str) -> InputError:
     return InputError("no relation on the line after the sentence", path=path, line=row.line)
 
 
+def _recognise(head: FileHead) -> str | None:
+    fits = bool(head.filled) and is_sentence(head.filled[0])
+    return "the first line is a number, a tab and a sentence with marks" if fits else None
+
+
 LABELLED = (
     LabelledFormat(
         name="semeval",
         description="SemEval-2010 task 8: sentences with two marked nominals",
-        read=read_task8,
-        recognise=lambda first, options: (
-            "the first line is a number, a tab and a sentence with marks" if is_sentence(first) else None
-        ),
+        read=lambda content, options, report: read_task8(content.lines, options, report),
+        recognise=_recognise,
         rank=1,
         marks=MARKS,
     ),

@@ -11,15 +11,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, cast
 
 from gonie.errors import InputError
-from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.content import open_content
+from gonie.formats.detect import choose, format_named
+from gonie.formats.format import ReadOptions
 from gonie.formats.table import FORMATS
-from gonie.system.files import Line, Passes, atomic_file, display, is_stream, lines
+from gonie.system.atomic_folder import replace_folder
+from gonie.system.files import Passes, atomic_file, display, is_stream
 from gonie.text.report import Report, count
 from gonie.text.schemes import (
     IOB2,
@@ -34,33 +37,13 @@ from gonie.text.schemes import (
 )
 from gonie.text.types import Sentence
 
-PEEK = 200
-"""The number of first lines used to detect the format."""
 FIRST_REPAIRED = 5
 """The number of repaired tags that a report lists."""
 
 
-def format_named(name: str) -> TaggedFormat:
-    """Return the format with this name."""
-    if name not in FORMATS:
-        raise InputError(f"unknown format {name!r}", fix=f"Choose one of {', '.join(FORMATS)}")
-    return FORMATS[name]
-
-
 def detect_format(path: str | PathLike[str]) -> str:
-    """Return the name of a file's format, from its suffix or else its first lines."""
-    return _detected(display(path), list(islice(lines(path), PEEK)))[0]
-
-
-def _detected(path: str, head: list[Line]) -> tuple[str, str]:
-    """Return the format and the reason for it."""
-    suffixes = [suffix for suffix in Path(path).suffixes if suffix not in (".gz", ".xz")]
-    for name, known in FORMATS.items():
-        if suffixes and suffixes[-1] in known.suffixes:
-            return name, f"by the suffix {suffixes[-1]}"
-    filled = [text for _, text in head if text.strip()]
-    found = ((name, format.recognise(filled)) for name, format in FORMATS.items())
-    return next((name, reason) for name, reason in found if reason is not None)
+    """Return the name of a file's format, from its content or else its suffix."""
+    return choose(open_content(path), FORMATS)[0].name
 
 
 # --- reading ---------------------------------------------------------------------------------------------
@@ -73,13 +56,11 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     """
     name = display(path)
     report.path = name
-    rows: Iterator[Line] = lines(path)
-    head = list(islice(rows, PEEK))
-    if not head:
-        raise InputError("the file is empty", path=name)
-    kind, reason = (options.format, "as given") if options.format != "auto" else _detected(name, head)
-    report.choose("format", kind, reason)
-    sentences = format_named(kind).read(chain(head, rows), options, report)
+    named = [options.tag_column] if isinstance(options.tag_column, str) else []
+    content = open_content(path, columns=named)
+    format, reason = choose(content, FORMATS, options.format)
+    report.choose("format", format.name, reason)
+    sentences = format.read(content, options, report)
     yield from _checked(sentences, options, report) if options.scheme != "auto" else sentences
     if not report.sentences:
         raise InputError("no sentences in the file", path=name)
@@ -269,7 +250,7 @@ def write(
 
     ``scheme`` is the scheme of their tags, which formats with character spans need.
     """
-    writer = format_named(format).write
+    writer = format_named(format, FORMATS)
     number = 0
 
     def counted() -> Iterator[Sentence]:
@@ -278,10 +259,18 @@ def write(
             number += 1
             yield sentence
 
-    with atomic_file(path, "wb") as file, _compressed(path, file) as stream:
-        for text in writer(counted(), scheme):
-            stream.write(text.encode("utf-8"))
+    if writer.write_folder is not None:
+        replace_folder(Path(path), writer.write_folder(counted(), scheme))
+    elif writer.write is not None:
+        write_pieces(path, writer.write(counted(), scheme))
     return number
+
+
+def write_pieces(path: str | PathLike[str], pieces: Iterable[str | bytes]) -> None:
+    """Write the pieces of a file atomically, text as UTF-8, compressed according to the suffix."""
+    with atomic_file(path, "wb") as file, _compressed(path, file) as stream:
+        for piece in pieces:
+            stream.write(piece.encode("utf-8") if isinstance(piece, str) else piece)
 
 
 def _compressed(path: str | PathLike[str], file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:

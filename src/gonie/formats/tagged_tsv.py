@@ -6,10 +6,11 @@ labelled texts are read in ``labelled_tables``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from gonie.errors import InputError
+from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
 from gonie.system.files import Line
 from gonie.text.report import Report
@@ -57,8 +58,8 @@ def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
         yield " ".join(sentence.words) + tags + "\n"
 
 
-def _recognise(lines: Sequence[str]) -> str | None:
-    rows = [line.split("\t") for line in lines if not line.startswith("#")]
+def _recognise(head: FileHead) -> str | None:
+    rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
     fits = bool(rows) and all(map(_is_tagged, rows)) and any(" " in row[0] for row in rows)
     return "each line has as many words before its tab as after it" if fits else None
 
@@ -70,7 +71,7 @@ def _is_tagged(row: list[str]) -> bool:
 TAGGED = TaggedFormat(
     name="tsv",
     description="one sentence per line: tokens, a tab, tags",
-    read=lambda rows, options, report: read_sentences(rows, report=report),
+    read=lambda content, options, report: read_sentences(content.lines, report=report),
     write=lambda sentences, scheme: write_sentences(sentences),
     recognise=_recognise,
     rank=3,

@@ -1,4 +1,4 @@
-"""Labelled texts, the options for reading them, and the row that every format reader yields."""
+"""Labelled texts and pairs, the options for reading them, and the row that every format reader yields."""
 
 from __future__ import annotations
 
@@ -34,18 +34,68 @@ class LabelledText:
 class TextOptions:
     """Options for reading a file of texts. Unset options are detected and reported.
 
-    ``text_column`` and ``label_column`` are names in a header or keys of a JSON object. If ``label_column``
-    is None, labels are not read. ``label_separator`` separates several labels in one cell. If it is empty, a
-    cell is one label. ``unlabelled`` says what to do with texts without a label. ``marks`` lists the names of
-    tags that enclose parts of a text: with ``("e1",)``, ``<e1>…</e1>``.
+    ``text_column`` and ``label_column`` are names in a header or keys of a JSON object. Several label columns
+    hold 0 or 1 each. If ``label_column`` is None, labels are not read. ``label_separator`` separates several
+    labels in one cell. If it is empty, a cell is one label. ``unlabelled`` says what to do with texts without
+    a label. ``marks`` lists the names of tags that enclose parts of a text: with ``("e1",)``, ``<e1>…</e1>``.
     """
 
     format: str = "auto"
     text_column: str = "text"
-    label_column: str | None = "label"
+    label_column: str | tuple[str, ...] | None = "label"
     label_separator: str = ""
     unlabelled: Unlabelled = "skip"
     marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPair:
+    """Two texts and their gold answer: a label, or a value on a scale. Both are missing if it is unknown."""
+
+    first: str
+    second: str
+    labels: tuple[str, ...] = ()
+    value: float | None = None
+    path: str = ""
+    line: int = 0
+
+    @property
+    def text(self) -> str:
+        """Both texts, one below the other, as messages and reports show a pair."""
+        return f"{self.first}\n{self.second}"
+
+
+class ColumnWords(NamedTuple):
+    """Words for messages about the columns of the two texts, and about the column of the gold answer."""
+
+    texts: str
+    gold: str
+
+
+IN_TRAINING = ColumnWords(
+    """--set 'data.text_columns=["A", "B"]'""",
+    "--set data.label_column=NAME, or --set data.value_column=NAME for numbers",
+)
+"""How training names columns."""
+ASKED = ColumnWords("as asked", "as asked")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOptions:
+    """Options for reading a file of pairs. Columns that are not set are detected and reported.
+
+    ``texts`` are the columns, or JSON keys, of the two texts. ``label`` or ``value`` is the column of the
+    gold answer. Without ``gold``, answers are not read. ``reasons`` say why columns are set, and ``advice``
+    says how the current command names columns.
+    """
+
+    format: str = "auto"
+    texts: tuple[str, str] | None = None
+    label: str | None = None
+    value: str | None = None
+    gold: bool = True
+    reasons: ColumnWords = ASKED
+    advice: ColumnWords = IN_TRAINING
 
 
 class LabelledRow(NamedTuple):

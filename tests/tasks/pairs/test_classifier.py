@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import gonie
 from gonie.errors import BundleError, InputError
-from gonie.formats.pairs import LabelledPair
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
 from gonie.tasks.pairs.load import load_pair_bundle
+from gonie.text.labelled_text import LabelledPair
 
 WORDS = st.sampled_from(["good", "bad", "film", "other", "."])
 TEXT = st.lists(WORDS, max_size=9).map(" ".join)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gonie.formats.pairs import LabelledPair
 from gonie.tasks.pairs.encoding import PairEncoding, ValueScale, sentences_of
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import BLANK
 from gonie.text.report import Report
 

@@ -15,13 +15,13 @@ import gonie
 from gonie.errors import InputError
 from gonie.explain.methods import explain_items, flatten
 from gonie.explain.torch.gradients import load_gradients
-from gonie.formats.pairs import LabelledPair
 from gonie.metrics.log_odds import to_probabilities
 from gonie.reports.explanation import Faithfulness
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.encoding import PairEncoding, ValueScale
 from gonie.tasks.pairs.explanation import ExplainedPairs, PairExplanations, erased, value_log_odds
 from gonie.tasks.pairs.load import load_pair_bundle
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import BLANK
 
 ALL = ExplainedPairs.methods

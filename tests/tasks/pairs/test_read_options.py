@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.pairs import ColumnWords, PairOptions
 from gonie.tasks.pairs.read_options import model_options, pair_options
+from gonie.text.labelled_text import ColumnWords, PairOptions
 
 
 def test_columns_come_from_the_recipe_unless_overridden() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.pairs import LabelledPair
 from gonie.formats.text_rows import TextRow
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.load import load_pair_bundle
 from gonie.tasks.pairs.records import PairRecords, answer_record
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.report import Report
 
 

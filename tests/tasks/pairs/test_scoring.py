@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.pairs import LabelledPair
 from gonie.metrics.classes import ClassEvaluation
 from gonie.tasks.pairs.classifier import PairAnswer
 from gonie.tasks.pairs.scoring import check_answers, score_pairs
 from gonie.tasks.pairs.values import ValueEvaluation
+from gonie.text.labelled_text import LabelledPair
 
 LABELS = ("no", "yes")
 

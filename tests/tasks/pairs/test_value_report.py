@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gonie.formats.pairs import LabelledPair
 from gonie.tasks.pairs.value_report import MOST_ERRORS, MOST_POINTS, render_values
 from gonie.tasks.pairs.values import ValueEvaluation, evaluate_values
+from gonie.text.labelled_text import LabelledPair
 
 
 def evaluated(number: int, *, constant: bool = False) -> ValueEvaluation:

@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.formats.pairs import LabelledPair
 from gonie.metrics.bootstrap import draws
 from gonie.tasks.pairs.values import correlation, evaluate_values, ranks
+from gonie.text.labelled_text import LabelledPair
 
 NUMBER = st.floats(-5, 5).map(lambda value: round(value, 3))
 ROWS = st.lists(st.tuples(NUMBER, NUMBER), min_size=2, max_size=12)

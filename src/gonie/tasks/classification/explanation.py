@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import InputError
+from gonie.formats.detect import is_table
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.table import TEXT_FORMATS
 from gonie.formats.text_rows import read_lines
@@ -91,7 +92,7 @@ class ExplainedClassifier:
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[LabelledText]:
         """Yield the texts in order: rows of tables and JSONL, otherwise one per non-blank line."""
         for file in files:
-            if _is_table(file):
+            if is_table(file, TEXT_FORMATS):
                 label = self._label_column(file)
                 yield from LabelledSource(file, text_options(self._classifier.recipe, label_column=label))
             else:
@@ -104,7 +105,7 @@ class ExplainedClassifier:
             if line.strip() or text is not None:
                 yield self._classifier.text(line, path="" if text is not None else path, line=number)
 
-    def _label_column(self, file: Path) -> str | None:
+    def _label_column(self, file: Path) -> str | tuple[str, ...] | None:
         """Return the recipe's label column, or None if the file has no such column."""
         options = text_options(self._classifier.recipe)
         try:
@@ -228,9 +229,3 @@ def _has_attention(recipe: Mapping[str, Any]) -> bool:
     model = recipe.get("model") or {}
     upper = model.get("upper")
     return pools_by_attention(model) or (upper is not None and pools_by_attention(upper))
-
-
-def _is_table(file: Path) -> bool:
-    """Return whether the suffix is that of a table, in which a text is only part of a line."""
-    known = {suffix for each in TEXT_FORMATS.values() for suffix in each.suffixes}
-    return not known.isdisjoint(file.suffixes)

@@ -17,7 +17,7 @@ def text_options(recipe: Mapping[str, Any], **changes: Any) -> TextOptions:
     """Return the reading options of a recipe's ``data``, with changes."""
     data = recipe.get("data", {})
     try:
-        names = {key: _text(data[key]) for key in NAMES if key in data}
+        names: dict[str, Any] = {key: _names(data[key]) for key in NAMES if key in data}
         marks = tuple(map(_text, data.get("marks", ())))
     except (TypeError, AttributeError) as error:
         raise BundleError(
@@ -25,6 +25,11 @@ def text_options(recipe: Mapping[str, Any], **changes: Any) -> TextOptions:
         ) from error
     unlabelled: Unlabelled = "error" if data.get("unlabelled") == "error" else "skip"
     return replace(TextOptions(**names, marks=marks, unlabelled=unlabelled), **changes)
+
+
+def _names(value: Any) -> str | tuple[str, ...]:
+    """Return a name, or the names of a list."""
+    return tuple(map(_text, value)) if isinstance(value, list) else _text(value)
 
 
 def _text(value: Any) -> str:

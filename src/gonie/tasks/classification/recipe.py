@@ -22,9 +22,14 @@ class TextDataConfig(CorpusConfig):
         *("sentences", "sentence_mark", "folds", "fold"),
     )
 
-    format: str = Field(default="auto", description="auto, tsv, csv, jsonl, semeval or parallel (a folder)")
+    format: str = Field(
+        default="auto", description="auto, or the name of a format: tsv, csv, jsonl, json, parquet, …"
+    )
     text_column: str = Field(default="text", description="column, or JSON key, of the text")
-    label_column: str = Field(default="label", description="column, or JSON key, of the label")
+    label_column: str | list[str] = Field(
+        default="label",
+        description="column, or JSON key, of the label; a list names columns of 0 and 1, one for each label",
+    )
     label_separator: str = Field(
         default="",
         description="separator of the labels of a text that may have several; empty: one label per text",
@@ -54,6 +59,11 @@ class TextDataConfig(CorpusConfig):
         default=0, ge=0, description="number of stratified folds of the training file; 0: no folds"
     )
     fold: Size = Field(default=1, description="the fold to test on, from 1; independent of train.seed")
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether a text may have several labels, or none."""
+        return bool(self.label_separator) or isinstance(self.label_column, list)
 
     @model_validator(mode="after")
     def _a_fold_of_them(self) -> TextDataConfig:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from gonie.errors import InputError
 from gonie.features.text_corpus import TextCorpus
-from gonie.formats.pairs import LabelledPair
 from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.scorer import TextScorer
 from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
 from gonie.tasks.pairs.encoding import PairEncoding
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import Passage
 from gonie.text.plain_text import checked_text
 from gonie.text.report import Report

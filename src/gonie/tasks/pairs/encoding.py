@@ -14,8 +14,7 @@ import numpy as np
 
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
-from gonie.formats.pairs import LabelledPair
-from gonie.text.labelled_text import LabelledText
+from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report
 from gonie.text.types import Sentence

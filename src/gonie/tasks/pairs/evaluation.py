@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gonie.formats.pairs import ColumnWords, LabelledPair, PairSource
+from gonie.formats.pairs import PairSource
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.reports.class_report import ErrorExplainer, render_classes
@@ -18,6 +18,7 @@ from gonie.tasks.pairs.read_options import model_options
 from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
 from gonie.tasks.pairs.value_report import render_values
 from gonie.tasks.pairs.values import PairError
+from gonie.text.labelled_text import ColumnWords, LabelledPair
 
 if TYPE_CHECKING:
     from rich.console import Console

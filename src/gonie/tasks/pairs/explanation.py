@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gonie.errors import InputError
-from gonie.formats.pairs import SUFFIXES, LabelledPair, PairSource
+from gonie.formats.detect import is_table
+from gonie.formats.pairs import PairSource
+from gonie.formats.table import PAIR_FORMATS
 from gonie.formats.text_rows import line_row, read_lines
 from gonie.metrics.log_odds import Floats, label_log_odds
 from gonie.reports.explanation import Faithfulness, LayerShares, Method, TextExplanation, TokenWeights
@@ -32,6 +34,7 @@ from gonie.tasks.pairs.classifier import PairClassifier, TokenisedPair
 from gonie.tasks.pairs.encoding import VALUE, ValueScale
 from gonie.tasks.pairs.read_options import model_options
 from gonie.tasks.run_files import SAMPLES
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import Passage, blank
 
 if TYPE_CHECKING:
@@ -85,7 +88,7 @@ class ExplainedPairs:
         texts.
         """
         for file in files:
-            if SUFFIXES.keys() & set(file.suffixes):
+            if is_table(file, PAIR_FORMATS):
                 yield from self._table(file)
             else:
                 yield from self._lines(None, [file])

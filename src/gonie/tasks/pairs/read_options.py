@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.formats.pairs import ColumnWords, PairOptions
+from gonie.text.labelled_text import ColumnWords, PairOptions
 
 AS_IN_TRAINING = "as in training"
 NO_ADVICE = ColumnWords("", "")

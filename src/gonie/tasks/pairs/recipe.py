@@ -22,7 +22,7 @@ class PairDataConfig(CorpusConfig):
         *("text_columns", "label_column", "value_column", "scale"),
     )
 
-    format: str = Field(default="auto", description="auto, tsv, csv or jsonl")
+    format: str = Field(default="auto", description="auto, tsv, csv, jsonl, json, parquet or arrow")
     text_columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
         default=None,
         description="columns, or JSON keys, of the two texts; unset: text and text_pair, premise and "

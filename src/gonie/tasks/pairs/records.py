@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.formats.pairs import TEXTS, ColumnWords, LabelledPair, PairSource
+from gonie.formats.pair_rows import TEXTS
+from gonie.formats.pairs import PairSource
 from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TSV, TextRow
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.records import TextNotes
 from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier, checked_pair
 from gonie.tasks.pairs.read_options import model_options, pair_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
+from gonie.text.labelled_text import ColumnWords, LabelledPair
 from gonie.text.report import Report
 from gonie.text.tokenizers.settings import TokenizerSettings
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gonie.errors import InputError
-from gonie.formats.pairs import LabelledPair
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.tasks.pairs.classifier import PairAnswer
 from gonie.tasks.pairs.values import ValueEvaluation, evaluate_values
+from gonie.text.labelled_text import LabelledPair
 
 PairEvaluation: TypeAlias = ClassEvaluation | ValueEvaluation
 

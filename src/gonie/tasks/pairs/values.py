@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import InputError
-from gonie.formats.pairs import LabelledPair
 from gonie.metrics.bootstrap import draws, percentiles
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval
+from gonie.text.labelled_text import LabelledPair
 
 Floats = NDArray[np.float64]
 

@@ -69,6 +69,7 @@ def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
         separator=options.get("separator", "auto"),
         word_column=options.get("word_column"),
         tag_column=parse_tag_column(named) if named else data.get("tag_column"),
+        tag_names=tuple(data.get("tag_names", ())),
         columns=data.get("columns", {}),
         tokenizer=tagger.tokenizer,
     )

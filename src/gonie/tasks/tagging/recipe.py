@@ -22,14 +22,17 @@ from gonie.tasks.sections import (
 class TagDataConfig(CorpusConfig):
     """The files of tagged text, and how to read them."""
 
-    companions: ClassVar[tuple[str, ...]] = (*CorpusConfig.companions, "word_column", "tag_column", "columns")
+    companions: ClassVar[tuple[str, ...]] = (
+        *CorpusConfig.companions,
+        *("word_column", "tag_column", "tag_names", "columns"),
+    )
 
     partial: InputFile | None = Field(
         default=None,
         description="additional training sentences with partial tags: `?` for an unknown tag, `B-ORG|B-LOC` "
         "for one of several",
     )
-    format: str = Field(default="auto", description="auto, conll (columns), conllu, jsonl, tsv or klue")
+    format: str = Field(default="auto", description="auto, or the name of a format: conll, conllu, jsonl, …")
     separator: str = Field(
         default="auto", description="separator of columns: auto, tab, blank, or a literal separator"
     )
@@ -38,7 +41,11 @@ class TagDataConfig(CorpusConfig):
     )
     tag_column: int | str | None = Field(
         default=None,
-        description="column of the tag, as word_column; for CoNLL-U also upos, xpos, feats or misc:KEY",
+        description="column of the tag, as word_column; for CoNLL-U also upos, xpos, feats or misc:KEY; for "
+        "tables its name",
+    )
+    tag_names: list[str] = Field(
+        default=[], description="names of tags that a table has as numbers, in the order of the numbers"
     )
     columns: dict[str, int] = Field(
         default={}, description="additional columns by name, such as {pos = 1}, for context features"

@@ -142,7 +142,7 @@ def test_labels_unseen_in_training_are_noted(text_toy: Path, tmp_path: Path) -> 
     ("rows", "changes", "message"),
     [
         (["a\tone", "a\ttwo"], [], "only one label: a"),
-        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: no column review in the header"),
+        (["a\tone", "b\ttwo"], ["data.text_column=review"], "t.tsv:1: no column review; the columns are"),
         (["a\tone", "b\ttwo"], ["data.folds=3"], "Set data.folds from 2 to 2"),
         (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: unpaired mark"),
         (["\tone", "b\ttwo"], ["data.unlabelled=error"], "t.tsv:2: empty label"),

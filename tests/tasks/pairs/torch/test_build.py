@@ -13,7 +13,6 @@ from torch import nn
 from gonie.features.encoding import Encoding
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import Coverage, PretrainedVectors
-from gonie.formats.pairs import LabelledPair
 from gonie.nn import Joined, Max, Mean, TextSoftmaxHead, VariationalDropout
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.inference import to_tensors
@@ -24,6 +23,7 @@ from gonie.tasks.pairs.torch.build import build_pair_network, reads_both_ways
 from gonie.tasks.pairs.torch.network import PairNetwork
 from gonie.tasks.sections import EncoderConfig, WordsConfig
 from gonie.tasks.torch.build import WordTable
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import Passages
 from gonie.text.tokenizers import EnglishTokenizer
 

@@ -11,10 +11,10 @@ import torch
 
 import gonie
 from gonie.explain.torch.path_integral import integrate
-from gonie.formats.pairs import LabelledPair
 from gonie.tasks.classification.explanation import TextAnswer
 from gonie.tasks.pairs.torch import task
 from gonie.tasks.torch.trained import load_trained
+from gonie.text.labelled_text import LabelledPair
 
 PAIRS = [
     LabelledPair("The plot is fine.", "The cast is lovely and the plot is clever."),

@@ -139,7 +139,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         passages=passages,
         words=words,
         labels=sorted(labels),
-        multi_label=bool(data.label_separator),
+        multi_label=data.multi_label,
         bag=bag,
     )
     if bag:
@@ -256,7 +256,7 @@ def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Coun
     """Return the number of training texts of each label, or raise an error for too few or too many labels."""
     labels = count_labels(texts)
     most_used = ", ".join(label for label, _ in labels.most_common(3))
-    if len(labels) < (1 if data.label_separator else 2):
+    if len(labels) < (1 if data.multi_label else 2):
         raise InputError(
             f"only one label: {most_used}" if most_used else "no labels",
             path=data.train,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -202,8 +203,12 @@ class TextJob:
     def _record(self, text: LabelledText) -> str:
         """Return a text with its marks as one line of JSON, with the recipe's column names."""
         data = self.recipe.data
-        labels = list(text.labels) if data.label_separator else text.labels[0]
-        record = {data.text_column: with_marks(text.text, text.marks), data.label_column: labels}
+        gold: dict[str, Any]
+        if isinstance(data.label_column, str):
+            gold = {data.label_column: list(text.labels) if data.multi_label else text.labels[0]}
+        else:
+            gold = {label: int(label in text.labels) for label in data.label_column}
+        record = {data.text_column: with_marks(text.text, text.marks), **gold}
         return json.dumps(record, ensure_ascii=False)
 
     def _told_recipe(self) -> TextRecipe:

@@ -94,7 +94,7 @@ def _fitted(
         passages=passages_of(recipe),
         words=words,
         labels=labels,
-        multi_label=bool(recipe.data.label_separator),
+        multi_label=recipe.data.multi_label,
         bag=fit_bag(bag, (passage.running for passage in passages)) if bag else None,
     )
 
@@ -123,6 +123,6 @@ def _sentence(words: tuple[str, ...], marks: Sequence[str], generator: np.random
 
 def _labels(recipe: TextRecipe, number: int, labels: Sequence[str]) -> tuple[str, ...]:
     """Return labels in turn, so that each occurs; for several labels, from none to all of them."""
-    if not recipe.data.label_separator:
+    if not recipe.data.multi_label:
         return (labels[number % len(labels)],)
     return tuple(label for bit, label in enumerate(labels) if number >> bit & 1)

@@ -19,7 +19,7 @@ from gonie.features.corpus import FolderSink, MemorySink
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
-from gonie.formats.pairs import LabelledPair, PairColumns, PairSource
+from gonie.formats.pairs import PairColumns, PairSource
 from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
 from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
 from gonie.tasks.pairs.read_options import pair_options
@@ -36,6 +36,7 @@ from gonie.tasks.torch.word_data import (
     tell,
     vectors_of,
 )
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import Passages
 from gonie.text.report import count
 from gonie.text.schemes import PLAIN

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from gonie.export.exportable import Arrays, ScoredAnswers, Standalone
 from gonie.export.graph import Graph
-from gonie.formats.pairs import LabelledPair
 from gonie.nn.poolings import Max
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.scorer import Batch
@@ -21,6 +20,7 @@ from gonie.tasks.pairs.scoring import score_pairs
 from gonie.tasks.pairs.torch.graph import pair_graph, standalone_pairs
 from gonie.tasks.pairs.torch.network import PairNetwork
 from gonie.tasks.torch.scorer import TorchTextScorer
+from gonie.text.labelled_text import LabelledPair
 
 SAME = 0.02
 """The share of the scale within which the values of two bundles count as the same."""

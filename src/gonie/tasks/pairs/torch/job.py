@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from gonie.export.exportable import model_summary
-from gonie.formats.pairs import LabelledPair
 from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.significance import Tally
 from gonie.runtime.about import About
@@ -35,6 +34,7 @@ from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, Traine
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
+from gonie.text.labelled_text import LabelledPair
 
 TORCH_BATCH = TextBatchSize(32_000, 512)
 SAMPLED = 200

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gonie.formats.pairs import LabelledPair
 from gonie.tasks.classification.explanation import TextAnswer
 from gonie.tasks.classification.torch.gradients import label_odds_path
 from gonie.tasks.pairs.bundle import PairBundle
@@ -23,6 +22,7 @@ from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
 from gonie.tasks.torch.task import OddsPath, RunContext
+from gonie.text.labelled_text import LabelledPair
 
 __all__ = [
     "build",

@@ -345,6 +345,7 @@ def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
         separator=data.separator,
         word_column=data.word_column,
         tag_column=data.tag_column,
+        tag_names=tuple(data.tag_names),
         columns=data.columns,
         tokenizer=splitter,
         scheme=data.scheme,

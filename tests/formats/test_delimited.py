@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.formats.labelled_tables import first_row, read_csv, read_tsv
+from gonie.formats.table import TEXT_FORMATS
 from gonie.text.labelled_text import LabelledRow, TextOptions
 from gonie.text.report import Report
+from support.contents import content as content_of
 
 
-def rows(read: object, content: str, **options: object) -> tuple[list[LabelledRow], Report]:
+def rows(format: str, content: str, **options: object) -> tuple[list[LabelledRow], Report]:
     report = Report(path="f")
-
-    def lines() -> Iterator[tuple[int, str]]:
-        yield from enumerate(content.split("\n")[: None if content[-1:] != "\n" else -1], 1)
-
-    return list(read(lines(), TextOptions(**options), report)), report  # type: ignore[operator]
+    read = TEXT_FORMATS[format].read
+    return list(read(content_of(content), TextOptions(**options), report)), report  # type: ignore[arg-type]
 
 
 def test_columns_are_found_by_the_header() -> None:
     content = 'id\tdocument\tlabel\n1\t"굳" ㅋ\t1\n2\t\t0\n3\ta "b\t0\n'
-    found, report = rows(read_tsv, content, text_column="document")
+    found, report = rows("tsv", content, text_column="document")
     assert found == [
         LabelledRow(2, '"굳" ㅋ', ("1",)),
         LabelledRow(3, "", ()),
@@ -37,47 +34,50 @@ def test_columns_are_found_by_the_header() -> None:
 
 
 def test_two_columns_need_no_header() -> None:
-    found, report = rows(read_tsv, "good film\tpos\n\nbad film\tneg")
+    found, report = rows("tsv", "good film\tpos\n\nbad film\tneg")
     assert found == [LabelledRow(1, "good film", ("pos",)), LabelledRow(3, "bad film", ("neg",))]
     assert report.choices["header"][0] == "none"
     assert report.skipped == {"empty lines": 1}
-    assert rows(read_tsv, "label\ttext\npos\tgood film")[0] == [LabelledRow(2, "good film", ("pos",))]
+    assert rows("tsv", "label\ttext\npos\tgood film")[0] == [LabelledRow(2, "good film", ("pos",))]
 
 
 def test_texts_without_labels_are_read() -> None:
     unlabelled = {"label_column": None}
-    assert rows(read_tsv, "one\n\ntwo", **unlabelled)[0] == [
+    assert rows("tsv", "one\n\ntwo", **unlabelled)[0] == [
         LabelledRow(1, "one", ()),
         LabelledRow(3, "two", ()),
     ]
-    assert rows(read_tsv, "id\ttext\n7\tone", **unlabelled)[0] == [LabelledRow(2, "one", ())]
-    assert rows(read_tsv, "one\tpos", **unlabelled)[0] == [LabelledRow(1, "one", ())]
+    assert rows("tsv", "id\ttext\n7\tone", **unlabelled)[0] == [LabelledRow(2, "one", ())]
+    assert rows("tsv", "one\tpos", **unlabelled)[0] == [LabelledRow(1, "one", ())]
 
 
 def test_a_missing_label_is_none_unless_the_text_is_empty() -> None:
-    assert rows(read_tsv, "text\tlabel\nfilm\t ")[0] == [LabelledRow(2, "film", None)]
-    assert rows(read_tsv, "text\tlabel\n \t")[0] == [LabelledRow(2, " ", ())]
+    assert rows("tsv", "text\tlabel\nfilm\t ")[0] == [LabelledRow(2, "film", None)]
+    assert rows("tsv", "text\tlabel\n \t")[0] == [LabelledRow(2, " ", ())]
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("text\tlabel\na\tb\tc\n", "f:2: expected 2 columns separated by tabs, got 3"),
-        ("a\tb\tc\n", "f:1: no column text and label in the header 'a, b, c'"),
-        ("sentence\tlabel\na\tb\n", "f:1: no column text in the header 'sentence, label'"),
-        ("text\tlabel\tlabel\na\tb\tb\n", "f:1: several columns label in the header"),
-        ("one column\n", "f:1: no column text and label"),
-        ("x" * 1_000_000 + "\n", "header 'x{200}…'"),
+        ("a\tb\tc\n", "f:1: no column text; the columns are 'a, b, c'. Name .* --text NAME"),
+        (
+            "sentence\ttitle\tlabel\na\tb\tc\n",
+            "f:1: no column text; the columns are 'sentence, title, label'",
+        ),
+        ("text\tlabel\tlabel\na\tb\tb\n", "f:1: two columns are called 'label'"),
+        ("one column\n", "f:1: no column text; the columns are 'one column'"),
+        ("x" * 1_000_000 + "\n", "columns are 'x{200}…'"),
     ],
 )
 def test_bad_tables_are_refused(content: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rows(read_tsv, content)
+        rows("tsv", content)
 
 
 def test_a_quoted_field_may_contain_quotes_commas_and_line_breaks() -> None:
     content = 'label,text\npos,"good, he said: ""yes""\n\nand left"\n\nneg,bad\n'
-    found, report = rows(read_csv, content)
+    found, report = rows("csv", content)
     assert found == [
         LabelledRow(2, 'good, he said: "yes"\n\nand left', ("pos",)),
         LabelledRow(6, "bad", ("neg",)),
@@ -97,7 +97,7 @@ def test_a_quoted_field_may_contain_quotes_commas_and_line_breaks() -> None:
 )
 def test_bad_csv_is_refused_with_the_first_line_of_the_row(content: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        rows(read_csv, content)
+        rows("csv", content)
 
 
 texts = st.text(st.sampled_from('ab ,"\n가'), min_size=1, max_size=8).filter(str.strip)
@@ -108,11 +108,5 @@ def test_csv_written_by_a_spreadsheet_is_read_unchanged(pairs: list[tuple[str, s
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerows([("text", "label"), *pairs])
-    found, _ = rows(read_csv, written.getvalue())
+    found, _ = rows("csv", written.getvalue())
     assert [(row.text, row.labels) for row in found] == [(text, (label,)) for text, label in pairs]
-
-
-def test_the_first_row_is_split_into_fields() -> None:
-    assert first_row('text,"a,b"') == ["text", "a,b"]
-    assert first_row('"open') == []
-    assert first_row("") == []

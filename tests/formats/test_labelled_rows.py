@@ -7,13 +7,15 @@ import json
 import pytest
 
 from gonie.errors import InputError
-from gonie.formats.labelled_jsonl import read_records
+from gonie.formats.table import TEXT_FORMATS
 from gonie.text.labelled_text import LabelledRow, TextOptions
 from gonie.text.report import Report
+from support.contents import content
 
 
 def rows(*lines: str, **options: object) -> list[LabelledRow]:
-    return list(read_records(enumerate(lines, 1), TextOptions(**options), Report(path="f")))  # type: ignore[arg-type]
+    options_ = TextOptions(**options)  # type: ignore[arg-type]
+    return list(TEXT_FORMATS["jsonl"].read(content("\n".join(lines)), options_, Report(path="f")))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_a_missing_label_is_none_or_refused(value: str) -> None:
 
 
 def test_an_empty_text_needs_no_label() -> None:
-    assert rows('{"text": " "}') == [LabelledRow(1, " ", ())]
+    assert rows('{"text": " "}', '{"text": "t", "label": 1}')[0] == LabelledRow(1, " ", ())
 
 
 @pytest.mark.parametrize(
@@ -64,8 +66,8 @@ def test_an_empty_text_needs_no_label() -> None:
     [
         ("nonsense", "f:1: invalid JSON object"),
         ("[1]", "f:1: expected a JSON object, got list"),
-        ('{"document": "t"}', r"no key 'text'.*'document'"),
-        ('{"text": "t"}', "f:1: no label under 'label' or 'labels'"),
+        ('{"body": "t"}', "no column text; the columns are 'body'"),
+        ('{"text": "t"}', "f:1: no column label; the columns are 'text'. .*--label NAME"),
         ('{"text": "t", "label": 0.5}', r"invalid label: 0\.5"),
         ('{"text": "t", "label": ["a", [1]]}', "invalid label"),
         ('{"text": "t", "label": "\\ud800"}', "invalid label"),

@@ -1,0 +1,211 @@
+"""Labelled texts in the rows of any table: a column with the text, and one or more with its labels.
+
+    {"text": "what a film", "label": "positive"}
+    {"text": "fast, but loud", "labels": ["speed", "noise"]}
+
+A label is a string, an integer or a boolean. A list of them is several labels. Several label columns hold 0
+or 1 each: whether the text has the label that is the name of the column. Other columns are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from gonie.errors import InputError
+from gonie.formats.content import Content, FileHead
+from gonie.formats.format import HeaderNames, LabelledFormat, RowFormat, TableRows
+from gonie.system.files import is_utf8
+from gonie.text.labelled_text import (
+    LabelledRow,
+    LabelledText,
+    TextOptions,
+    check_unlabelled,
+    split_labels,
+)
+from gonie.text.marks import with_marks
+from gonie.text.report import Report
+
+TEXT, LABEL = "text", "label"
+"""The usual names of the two columns, and the default options."""
+TEXTS = (TEXT, "sentence", "document", "content", "review", "comment", "question", "utterance", "title")
+"""Columns that are read if there is no column ``text``, unless another one is named."""
+LABELS = (LABEL, "labels", "category", "class", "intent", "sentiment", "topic", "target")
+"""Columns that are read if there is no column ``label``, unless another one is named."""
+_YES, _NO = ("1", "1.0", "true"), ("0", "0.0", "false", "", "nan", "none", "null")
+
+
+class TextColumns(NamedTuple):
+    """The columns of the text and of its labels. There are several label columns if each is one label."""
+
+    text: str
+    labels: tuple[str, ...]
+
+
+def labelled_format(rows: RowFormat) -> LabelledFormat:
+    """Return the format of labelled texts in a form of table."""
+    return LabelledFormat(
+        name=rows.name,
+        description=rows.description,
+        read=partial(_read, rows),
+        write=lambda texts: rows.write(_records(texts)),
+        suffixes=rows.suffixes,
+        recognise=partial(_recognise, rows),
+        rank=rows.rank,
+    )
+
+
+def _read(form: RowFormat, content: Content, options: TextOptions, report: Report) -> Iterator[LabelledRow]:
+    """Yield the text and the labels of each row."""
+    rows = form.read(content, _header(options), report)
+    if not rows.names:
+        return
+    columns = find_columns(rows, options, report)
+    for line, row in rows.rows:
+        text = _text(row, columns.text, report.path, line)
+        labels = _labels(row, columns.labels, options, report.path, line) if text.strip() else ()
+        yield LabelledRow(line, text, labels)
+
+
+def find_columns(rows: TableRows, options: TextOptions, report: Report) -> TextColumns:
+    """Return the columns of the text and of the labels, as named or by their usual names."""
+    text = _find(rows, options.text_column, TEXTS, "text", report)
+    if options.label_column is None:
+        return TextColumns(text, ())
+    if isinstance(options.label_column, str):
+        return TextColumns(text, (_find(rows, options.label_column, LABELS, "label", report),))
+    missing = [name for name in options.label_column if name not in rows.names]
+    if missing:
+        raise _no_column(rows, missing[0], "label", report)
+    return TextColumns(text, tuple(options.label_column))
+
+
+def _find(rows: TableRows, wanted: str, others: Sequence[str], option: str, report: Report) -> str:
+    """Return the wanted column or, if the usual one is wanted and missing, another one that is known."""
+    if wanted in rows.names:
+        return wanted
+    found = [name for name in others if name in rows.names] if wanted == others[0] else []
+    if len(found) == 1:
+        report.choose(f"{option} column", found[0], f"by its name; there is no column {wanted}")
+        return found[0]
+    raise _no_column(rows, wanted, option, report)
+
+
+def _no_column(rows: TableRows, wanted: str, option: str, report: Report) -> InputError:
+    return InputError(
+        f"no column {wanted}; the columns are {_shortened(', '.join(rows.names))}",
+        path=report.path,
+        line=rows.line,
+        fix=f"Name the column of the {option}: --{option} NAME",
+    )
+
+
+def _header(options: TextOptions) -> HeaderNames:
+    """Return the names of columns that can be read, and those of a table without a header."""
+    texts = TEXTS if options.text_column == TEXT else (options.text_column,)
+    named = options.label_column
+    if named is None:
+        return HeaderNames(texts, (options.text_column,))
+    labels = LABELS if named == LABEL else (named,) if isinstance(named, str) else named
+    return HeaderNames((*texts, *labels), (options.text_column, labels[0]))
+
+
+def _text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
+    value = row.get(column)
+    if _is_missing(value):
+        return ""
+    if not isinstance(value, str):
+        found = json.dumps(value, ensure_ascii=False, default=str)
+        raise InputError(f"expected a text under {column!r}, got {_shortened(found)}", path=path, line=line)
+    if not is_utf8(value):
+        raise InputError(f"lone surrogate in the text under {column!r}", path=path, line=line)
+    return value
+
+
+def _labels(
+    row: Mapping[str, Any], columns: Sequence[str], options: TextOptions, path: str, line: int
+) -> tuple[str, ...] | None:
+    if not columns:
+        return ()
+    if not isinstance(options.label_column, str):
+        return tuple(name for name in columns if _is_set(row.get(name), name, path, line))
+    value = row.get(columns[0], row.get(f"{columns[0]}s"))
+    if isinstance(value, str) and is_utf8(value):
+        return split_labels(value, options, path=path, line=line)
+    if _is_missing(value):
+        check_unlabelled(options, path=path, line=line)
+        return None
+    if isinstance(value, list) and all(map(_is_label, value)):
+        return tuple(dict.fromkeys(map(_named, value)))
+    if _is_label(value):
+        return (_named(value),)
+    raise InputError(
+        f"invalid label: {json.dumps(value, ensure_ascii=False, default=str)[:200]}",
+        path=path,
+        line=line,
+        fix="A label is a non-empty string, an integer, a boolean, or a list of them",
+    )
+
+
+def _is_set(value: object, name: str, path: str, line: int) -> bool:
+    """Return whether a column of 0 and 1 says that a text has its label."""
+    shown = str("" if value is None else value).strip().lower()
+    if shown in _YES or shown in _NO:
+        return shown in _YES
+    raise InputError(
+        f"expected 0 or 1 in the column {name}, got {_shortened(str(value))}",
+        path=path,
+        line=line,
+        fix="Each of several label columns is one label. For one column of labels, name only that one",
+    )
+
+
+def _is_missing(value: object) -> bool:
+    """Return whether a value stands for no text or no label: null or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _is_label(value: object) -> bool:
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) or (isinstance(value, str) and bool(value.strip()) and is_utf8(value))
+
+
+def _named(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    return str(int(value)) if isinstance(value, float) else json.dumps(value)
+
+
+def _recognise(form: RowFormat, head: FileHead) -> str | None:
+    """Return why the first row of a file is a labelled text, or None."""
+    sample = form.peek(head)
+    if sample is None:
+        return None
+    named = [name for name in head.columns if name in sample]
+    text = next((name for name in (*named, *TEXTS) if isinstance(sample.get(name), str)), None)
+    gold = [name for name in (*named, *LABELS) if name != text and _may_label(sample.get(name, {}))]
+    if text is None or not gold:
+        return None
+    return f"it has the columns {text} and {gold[0]}"
+
+
+def _may_label(value: object) -> bool:
+    return _is_missing(value) or (
+        all(map(_is_label, value)) if isinstance(value, list) else isinstance(value, str) or _is_label(value)
+    )
+
+
+def _records(texts: Iterable[LabelledText]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each text. Marked parts are written with their marks."""
+    for each in texts:
+        text = with_marks(each.text, each.marks)
+        single = len(each.labels) == 1
+        yield {TEXT: text, LABEL: each.labels[0]} if single else {TEXT: text, "labels": list(each.labels)}
+
+
+def _shortened(text: str, most: int = 200) -> str:
+    return repr(text if len(text) <= most else text[:most] + "…")

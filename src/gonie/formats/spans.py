@@ -1,0 +1,164 @@
+"""Texts with character spans, which annotation tools write, as tagged sentences, and back.
+
+A gold span that is not on token boundaries, crosses the end of a sentence or overlaps another goes to
+``report.misaligned``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from gonie.errors import InputError
+from gonie.formats.format import Tokenize
+from gonie.text.alignment import CharSpan, align
+from gonie.text.report import Misaligned, Report
+from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
+from gonie.text.types import Sentence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatedText:
+    """A text with its entities by character offset.
+
+    ``spans`` is None if the gold is unknown. ``tokens`` are the offsets of the tokens, if the file has them,
+    and ``tags`` their tags, if these are not spans. ``line`` is the line of the text in its file, for
+    messages.
+    """
+
+    text: str
+    spans: Sequence[CharSpan] | None = None
+    tokens: Sequence[tuple[int, int]] | None = None
+    tags: Sequence[str] | None = None
+    line: int = 0
+
+
+def tagged_sentences(
+    annotated: Iterable[AnnotatedText], tokenizer: Tokenize | None, report: Report
+) -> Iterator[Sentence]:
+    """Yield the sentences of each text, tagged in IOB2, and count them in the report."""
+    for each in annotated:
+        for sentence in _tagged(each, tokenizer, report):
+            report.sentences += 1
+            report.tokens += len(sentence)
+            report.rows = (each.line,) * len(sentence)
+            yield sentence
+
+
+def check_span(start: object, end: object, text: str, *, path: str, line: int) -> tuple[int, int]:
+    """Return the start and end of a span or token, which must lie in the text."""
+    # type() and not isinstance: true is an int in Python.
+    if type(start) is int and type(end) is int and 0 <= start < end <= len(text):
+        return start, end
+    raise InputError(
+        f"invalid character offsets: {start!r} to {end!r}",
+        path=path,
+        line=line,
+        fix=f"Count characters, not bytes: 0 <= start < end <= {len(text)}",
+    )
+
+
+def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of one text, with tags if the gold is known."""
+    text, line, path = annotated.text, annotated.line, report.path
+    sentences = _sentences(annotated, tokenizer, path)
+    if not sentences:
+        report.skipped["texts without tokens"] += 1
+    if annotated.spans is None:
+        yield from sentences
+        return
+    alignment = align(text, [sentence.offsets() for sentence in sentences], annotated.spans)
+    for item in alignment.refused:
+        start, end, label = item.span
+        report.misaligned.append(Misaligned(path, line, start, end, text[start:end], label, item.reason))
+    for sentence, own in zip(sentences, alignment.spans, strict=True):
+        yield replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
+
+
+def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) -> list[Sentence]:
+    if annotated.tokens is not None:
+        return _given(annotated, path)
+    if tokenizer is None:
+        raise InputError(
+            "raw text requires a tokenizer",
+            path=path,
+            line=annotated.line,
+            fix="Choose the language and the token unit",
+        )
+    return [replace(sentence, path=path, line=annotated.line) for sentence in tokenizer(annotated.text)]
+
+
+def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
+    """Return one sentence of the tokens that the file gives."""
+    places, text = annotated.tokens or (), annotated.text
+    if not places:
+        return []
+    if any(after[0] < before[1] for before, after in pairwise(places)):
+        raise InputError("tokens overlap or are out of order", path=path, line=annotated.line)
+    return [
+        Sentence(
+            words=tuple(text[start:end] for start, end in places),
+            tags=None if annotated.tags is None else tuple(annotated.tags),
+            text=text,
+            starts=tuple(start for start, _ in places),
+            ends=tuple(end for _, end in places),
+            path=path,
+            line=annotated.line,
+        )
+    ]
+
+
+# --- writing ---------------------------------------------------------------------------------------------
+
+
+def annotated_texts(sentences: Iterable[Sentence], scheme: Scheme, *, format: str) -> Iterator[AnnotatedText]:
+    """Yield the texts of tagged sentences, for a format that stores entities by offset.
+
+    Tags that are not entities, such as parts of speech, are refused. ``format`` is its name in messages.
+    """
+    for own in texts_of(sentences):
+        if not scheme.has_spans and any(sentence.tags is not None for sentence in own):
+            raise InputError(
+                f"{format} cannot store tags that are not entities, such as {(own[0].tags or '?')[0]!r}",
+                path=own[0].path or None,
+                line=own[0].line,
+                fix="Write conll or jsonl instead",
+            )
+        known = all(sentence.tags is not None for sentence in own)
+        yield AnnotatedText(
+            text=own[0].surface,
+            spans=[span for sentence in own for span in char_spans(sentence, scheme)] if known else None,
+            tokens=[offsets for sentence in own for offsets in sentence.offsets()],
+            line=own[0].line,
+        )
+
+
+def texts_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """Yield lists of sentences that were cut from the same text."""
+    held: list[Sentence] = []
+    for sentence in sentences:
+        if held and not _same_text(held[-1], sentence):
+            yield held
+            held = []
+        held.append(sentence)
+    if held:
+        yield held
+
+
+def _same_text(before: Sentence, after: Sentence) -> bool:
+    return (
+        before.text is not None
+        and (before.text, before.path, before.line) == (after.text, after.path, after.line)
+        and bool(before.ends and after.starts)
+        and before.ends[-1] <= after.starts[0]
+    )
+
+
+def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
+    """Return the entities of a tagged sentence as character spans of its ``surface``."""
+    offsets = sentence.offsets()
+    return [
+        (offsets[start][0], offsets[end - 1][1], label)
+        for start, end, label in to_spans(sentence.tags or (), scheme)
+    ]

@@ -1,0 +1,257 @@
+"""Tagged sentences in the rows of any table with nested cells (JSONL, JSON, Parquet, Arrow).
+
+    {"text": "George is happy", "spans": [{"start": 0, "end": 6, "label": "PER"}]}
+    {"tokens": ["George", "is", "happy"], "ner_tags": ["B-PER", "O", "O"]}
+
+``entities`` is accepted for ``spans``, and ``[start, end, label]`` for a span. Without either key the gold is
+unknown. The text is split by a tokenizer, or the row gives its tokens: ``"tokens": [{"start": 0, "end": 6,
+"tag": "PROPN"}, …]``. Words with their tags are one sentence per row, as in Hugging Face datasets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import zip_longest
+from typing import Any
+
+from gonie.errors import InputError
+from gonie.formats.content import Content, FileHead
+from gonie.formats.format import HeaderNames, ReadOptions, Row, RowFormat, TaggedFormat
+from gonie.formats.spans import AnnotatedText, char_spans, check_span, tagged_sentences, texts_of
+from gonie.system.files import is_utf8
+from gonie.text.alignment import CharSpan, locate
+from gonie.text.report import Report
+from gonie.text.schemes import IOB2, Scheme
+from gonie.text.types import Sentence
+
+TEXT = "text"
+SPANS = ("spans", "entities")
+WORDS = ("tokens", "words")
+TAGS = ("ner_tags", "tags", "labels", "pos_tags", "upos", "chunk_tags")
+"""Columns of tags beside a column of words, in the order of preference."""
+
+
+def tagged_format(rows: RowFormat) -> TaggedFormat:
+    """Return the format of tagged sentences in a form of table."""
+    return TaggedFormat(
+        name=rows.name,
+        description=rows.description,
+        read=partial(_read, rows),
+        write=lambda sentences, scheme: rows.write(_records(sentences, scheme)),
+        suffixes=rows.suffixes,
+        recognise=partial(_recognise, rows),
+        rank=rows.rank,
+    )
+
+
+def _read(form: RowFormat, content: Content, options: ReadOptions, report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of each row."""
+    rows = form.read(content, HeaderNames(), report)
+    if options.columns:
+        raise InputError(
+            f"the columns {', '.join(options.columns)} are set by number, which only conll files have",
+            path=report.path,
+            fix="Remove data.columns",
+        )
+    tags = _tag_column(rows.names, options, report)
+    for line, row in rows.rows:
+        words = next((row[name] for name in WORDS if _is_words(row.get(name))), None)
+        if words is not None:
+            yield _word_row((line, row), words, tags, options, report)
+        else:
+            yield from tagged_sentences([annotated(row, report.path, line)], options.tokenizer, report)
+
+
+# --- rows of words and tags ------------------------------------------------------------------------------
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(word, str) for word in value)
+
+
+def _tag_column(names: Sequence[str], options: ReadOptions, report: Report) -> str | None:
+    """Return the column of the tags of words, if there is one."""
+    if isinstance(options.tag_column, str):
+        if options.tag_column not in names:
+            raise InputError(
+                f"no column {options.tag_column!r}; the columns are {', '.join(names)}",
+                path=report.path,
+                fix="Set --tag-column (in a recipe data.tag_column) to one of them",
+            )
+        return options.tag_column
+    found = [name for name in TAGS if name in names] if set(WORDS) & set(names) else []
+    if found:
+        others = f"the first of {', '.join(found)}" if len(found) > 1 else "by its name"
+        report.choose("tag column", found[0], others)
+    return found[0] if found else None
+
+
+def _word_row(
+    placed: Row, words: Sequence[str], column: str | None, options: ReadOptions, report: Report
+) -> Sentence:
+    """Return the sentence of a row of words, with tags if the row has them."""
+    line, row = placed
+    tags = None if column is None or row.get(column) is None else _tags(row[column], column, options, report)
+    if tags is not None and len(tags) != len(words):
+        raise InputError(
+            f"expected as many tags as words, got {len(words)} words and {len(tags)} tags",
+            path=report.path,
+            line=line,
+        )
+    if "" in words or not all(map(is_utf8, words)):
+        raise InputError("empty or invalid word", path=report.path, line=line)
+    text = row.get(TEXT)
+    places = locate(text, words) if isinstance(text, str) else None
+    report.sentences += 1
+    report.tokens += len(words)
+    report.rows = (line,) * len(words)
+    return Sentence(
+        words=tuple(words),
+        tags=None if tags is None else tuple(tags),
+        text=text if places else None,
+        starts=places[0] if places else (),
+        ends=places[1] if places else (),
+        path=report.path,
+        line=line,
+    )
+
+
+def _tags(values: Any, column: str, options: ReadOptions, report: Report) -> list[str]:
+    """Return the tags of a cell: strings, or numbers of ``options.tag_names``."""
+    if isinstance(values, list) and all(isinstance(value, str) and value for value in values):
+        return list(values)
+    if not isinstance(values, list) or not all(type(value) is int for value in values):
+        raise InputError(f"expected a list of tags under {column!r}, got {_shown(values)}", path=report.path)
+    names = options.tag_names
+    if not names or not all(0 <= value < len(names) for value in values):
+        problem = f"has numbers up to {max(values)}" if names else "has numbers without names"
+        raise InputError(
+            f"the column {column!r} {problem}",
+            path=report.path,
+            fix="""List the names in order: --set 'data.tag_names=["O", "B-PER", "I-PER"]'""",
+        )
+    return [names[value] for value in values]
+
+
+# --- rows of texts and spans -----------------------------------------------------------------------------
+
+
+def annotated(row: Mapping[str, Any], path: str, line: int) -> AnnotatedText:
+    """Return the text of a row with its spans, and its tokens if it has them."""
+    text = row_text(row, TEXT, path, line)
+    tokens = None
+    tags = None
+    if row.get("tokens") is not None:
+        values = _listed(row["tokens"], "tokens", path, line)
+        tokens = [_place(token, text, path, line) for token in values]
+        found = [token.get("tag") if isinstance(token, dict) else None for token in values]
+        tags = None if None in found else [str(tag) for tag in found]
+    return AnnotatedText(text=text, spans=_spans(row, text, path, line), tokens=tokens, tags=tags, line=line)
+
+
+def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
+    """Return the text of a row, which must be a string."""
+    if column not in row:
+        keys = ", ".join(map(repr, row)) or "none"
+        raise InputError(f"no key {column!r}", path=path, line=line, fix=f"The object's keys: {keys}")
+    text = row[column]
+    if not isinstance(text, str):
+        found = type(text).__name__
+        raise InputError(f"expected a string under {column!r}, got {found}", path=path, line=line)
+    if not is_utf8(text):
+        raise InputError(f"lone surrogate in the text under {column!r}", path=path, line=line)
+    return text
+
+
+def _spans(row: Mapping[str, Any], text: str, path: str, line: int) -> list[CharSpan] | None:
+    """Return the gold spans of a row, or None if it does not have them."""
+    key = next((key for key in SPANS if key in row), None)
+    if key is None:
+        return None
+    spans = []
+    for value in _listed(row[key], key, path, line):
+        label = value.get("label") if isinstance(value, dict) else value[2] if _is_row(value, 3) else None
+        if not isinstance(label, str) or not label:
+            raise InputError(
+                f"invalid span: {_shown(value)}",
+                path=path,
+                line=line,
+                fix='Write {"start": …, "end": …, "label": …} or [start, end, label]',
+            )
+        spans.append((*_place(value, text, path, line), label))
+    return spans
+
+
+def _listed(values: Any, key: str, path: str, line: int) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(f"expected a list under {key!r}, got {type(values).__name__}", path=path, line=line)
+    return values
+
+
+def _is_row(value: Any, length: int) -> bool:
+    return isinstance(value, list) and len(value) >= length
+
+
+def _place(value: Any, text: str, path: str, line: int) -> tuple[int, int]:
+    """Return the start and end of a span or token, which must lie in the text."""
+    if isinstance(value, dict):
+        return check_span(value.get("start"), value.get("end"), text, path=path, line=line)
+    start, end = value[:2] if _is_row(value, 2) else (value, None)
+    return check_span(start, end, text, path=path, line=line)
+
+
+def _shown(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)[:200]
+
+
+# --- recognition and writing -----------------------------------------------------------------------------
+
+
+def _recognise(form: RowFormat, head: FileHead) -> str | None:
+    """Return why the first row of a file is a tagged sentence, or None."""
+    row = form.peek(head)
+    if row is None:
+        return None
+    words = next((name for name in WORDS if _is_words(row.get(name))), None)
+    tags = [name for name in (*head.columns, *TAGS) if isinstance(row.get(name), list)]
+    if words is not None and tags:
+        return f"it has the columns {words} and {tags[0]}"
+    spans = next((name for name in SPANS if isinstance(row.get(name), list)), None)
+    if isinstance(row.get(TEXT), str) and (spans or isinstance(row.get("tokens"), list)):
+        return f"it has a text and its {spans or 'tokens'}"
+    return None
+
+
+def _records(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[dict[str, Any]]:
+    return (sentence_record(own, scheme=scheme) for own in texts_of(sentences))
+
+
+def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> dict[str, Any]:
+    """Return the row of sentences that share one text.
+
+    Entities are written to ``spans``. Plain labels are written to ``tokens``, with offsets. Words whose text
+    is not known are written to ``tokens`` too, because another tokenizer might split them.
+    """
+    record: dict[str, Any] = {"text": sentences[0].surface}
+    tagged = all(sentence.tags is not None for sentence in sentences)
+    if sentences[0].text is None or (tagged and not scheme.has_spans):
+        record["tokens"] = [
+            token for sentence in sentences for token in _tokens(sentence, tagged and not scheme.has_spans)
+        ]
+    if not tagged or not scheme.has_spans:
+        return record
+    record["spans"] = [
+        {"start": start, "end": end, "label": label}
+        for sentence in sentences
+        for start, end, label in char_spans(sentence, scheme)
+    ]
+    return record
+
+
+def _tokens(sentence: Sentence, tagged: bool) -> Iterator[dict[str, Any]]:
+    """Yield the offsets of the tokens, with their tags if ``tagged``."""
+    tags = (sentence.tags if tagged else None) or ()
+    for (start, end), tag in zip_longest(sentence.offsets(), tags):
+        yield {"start": start, "end": end} | ({} if tag is None else {"tag": tag})
