@@ -119,7 +119,7 @@ def find_bilm(place: str | Path) -> Path:
         if (folder / INDEX).is_file():
             return folder
     raise BundleError(
-        f"{path}: not a language model: {INDEX} not found. Create one with gonie pretrain or "
+        f"{place}: not a language model: {INDEX} not found. Create one with gonie pretrain or "
         f"gonie import-elmo, or use one that ships with gonie: {', '.join(shipped_bilms())}."
     )
 
