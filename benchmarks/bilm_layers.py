@@ -310,7 +310,7 @@ def main() -> None:
     )
     beside = Path(__file__).resolve().parents[2] / "shared/data"
     shared = Path(os.environ.get("GONIE_DATA", beside))
-    parser.add_argument("bilm", type=Path, help="folder written by `gonie pretrain` or `gonie import-elmo`")
+    parser.add_argument("bilm", help="the language model: en, ko or a folder")
     parser.add_argument("--data", type=Path, default=shared, help="folder that holds pos/")
     parser.add_argument(
         "--sentences", type=int, default=2000, help="number of training sentences of the probe"
@@ -320,7 +320,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     saved = load_bilm(options.bilm)
     embedder = Embedder(saved)
-    print(f"# Layers of {options.bilm.name}: {saved.language}/{saved.unit}, {embedder.width} wide\n")
+    print(f"# Layers of {options.bilm}: {saved.language}/{saved.unit}, {embedder.width} wide\n")
     tell_senses(saved, embedder)
     print()
     probe_layers(saved, embedder, options.data, options.sentences)

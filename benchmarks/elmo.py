@@ -1,7 +1,7 @@
 """Compares taggers and classifiers with and without contextual embeddings, all else equal.
 
-    python benchmarks/elmo.py DATA --bilm pretrained/en --corpora uner,uner-tenth,upos --device cuda --jobs 6
-    python benchmarks/elmo.py DATA --bilm pretrained/ko --corpora nsmc --device cuda
+    python benchmarks/elmo.py DATA --bilm en --corpora uner,uner-tenth,upos --device cuda --jobs 6
+    python benchmarks/elmo.py DATA --bilm ko --corpora nsmc --device cuda
     python benchmarks/elmo.py --table elmo.jsonl
 
 DATA is the folder with ner/, pos/ and classify/. The epoch is chosen on dev, and test is scored once per run.
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("data", nargs="?", help="folder of the corpora")
     parser.add_argument("--table", type=Path, metavar="FILE", help="print the tables of these results")
     parser.add_argument("--out", type=Path, default=Path("elmo.jsonl"))
-    parser.add_argument("--bilm", help="folder of the language model")
+    parser.add_argument("--bilm", help="the language model: en, ko or a folder")
     parser.add_argument("--corpora", type=lambda text: text.split(","), default=list(TASKS))
     parser.add_argument("--models", type=lambda text: text.split(","), default=["without", "with"])
     parser.add_argument("--seeds", type=int, default=3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,32 @@ def test_the_cost_formulas_match_the_number_of_parameters() -> None:
     )  # the script exits if they do not match
     for name in ("Elman", "LSTM", "BiLSTM, peepholes", "CNN", "window", "attention", "CRF"):
         assert f"| {name}" in out
+
+
+def test_gains_of_the_language_model_are_paired_by_fold(tmp_path: Path) -> None:
+    """A fold that lacks one of its two runs must not move the mean."""
+    found = [
+        {"corpus": "uner 150", "model": model, "fold": fold, "test": f1 / 100, "seed": 1}
+        | {"read_seconds": 1.0, "train_seconds": 2.0}
+        for model, fold, f1 in (("without", 1, 50), ("with", 1, 54), ("without", 2, 60), ("with", 2, 66))
+    ]
+    alone = {**found[0], "fold": 3, "test": 0.9}
+    failed = {"corpus": "uner 150", "model": "with", "seed": 3, "fold": 3, "error": "out of memory"}
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (*found, alone, failed)))
+    out = run("default_bilm.py", "--table", tmp_path / "a.jsonl")
+    assert "| uner | 150 | 2 | 55.0 ± 7.1 | 60.0 ± 8.5 | +5.0 ± 1.4 | 2 | 3, 3 |" in out
+    assert "| 150 | 1 | +5.0 | +5.0 (uner) | 2 of 2 |" in out
+
+
+@pytest.mark.long
+def test_the_language_model_is_cross_validated(toy: Path, tmp_path: Path) -> None:
+    data = tmp_path / "ner/wnut17"
+    data.mkdir(parents=True)
+    (data / "wnut17train.conll").write_bytes((toy / "train.conll").read_bytes())
+    given = (tmp_path, "--only", "wnut17,20,2", "--sizes", "10,20", "--set", "train.epochs=1")
+    places = ("--out", tmp_path / "out.jsonl", "--scratch", tmp_path / "parts")
+    assert "| wnut17 | 20 | 1 |" in run("default_bilm.py", *given, *places)
+    train, test = ((tmp_path / f"parts/wnut17-2-{name}.conll").read_text("utf-8") for name in (20, "test"))
+    assert train.count("\n\n") == 19
+    assert not set(test.strip().split("\n\n")) & set(train.strip().split("\n\n"))
+    assert "0 runs" in run("default_bilm.py", *given, *places)

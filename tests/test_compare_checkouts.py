@@ -251,7 +251,7 @@ def test_the_data_files_of_all_cases_exist(tool: ModuleType, tmp_path: Path) -> 
     corpora = ROOT / "src" / "gonie" / "corpora"
     data = tool.shared_data(corpora, tmp_path, tool.FEW)
     assert tool.shared_data(corpora, tmp_path, tool.FEW) == data
-    places = {"data": data, "pretrained": ROOT / "pretrained"}
+    places = {"data": data, "pretrained": ROOT / "src" / "gonie" / "pretrained"}
     arguments = [part for case in tool.CASES for part in case.arguments(places)]
     named = {word.strip('"{},') for part in arguments for word in part.replace("=", " ").split()}
     files = [Path(word) for word in named if word.startswith((str(data), str(ROOT)))]

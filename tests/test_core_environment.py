@@ -21,6 +21,12 @@ def test_bundles_work_in_a_core_install(tmp_path: Path) -> None:
     python = _environment(tmp_path / "core")
     found = _run(python, "-c", f"import importlib.util as u; print([n for n in {ABSENT} if u.find_spec(n)])")
     assert found.strip() == "[]"
+    found = _run(
+        python, "-c", "from gonie.tasks.paths import shipped_bilms; print(*shipped_bilms().values())"
+    )
+    for folder in map(Path, found.split()):
+        assert folder.is_relative_to(tmp_path)
+        assert (folder / "weights.safetensors").is_file()
 
     sentence = "Anna Kim lives in Seoul ."
     conll = tmp_path / "gold.conll"

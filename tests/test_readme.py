@@ -27,7 +27,9 @@ ROOT = Path(__file__).resolve().parents[1]
 README, KOREAN = ROOT / "README.md", ROOT / "README.ko.md"
 FORMATS = ROOT / "docs" / "reference" / "formats.md"
 PAGES = sorted(
-    page for folder in ("", "docs/**/", "benchmarks/", "pretrained/*/") for page in ROOT.glob(f"{folder}*.md")
+    page
+    for folder in ("", "docs/**/", "benchmarks/", "src/gonie/pretrained/*/")
+    for page in ROOT.glob(f"{folder}*.md")
 )
 
 BLOCK = re.compile(
@@ -96,7 +98,6 @@ def marked(path: Path, mark: str) -> list[Block]:
 @pytest.fixture
 def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatch, gonie: Callable) -> Path:
     """Make a folder with every file that the README mentions, and the model of `make run`."""
-    (tmp_path / "pretrained").symlink_to(ROOT / "pretrained")
     text = (prose / "text.txt").read_bytes()
     (tmp_path / "domain.txt").write_bytes(text)
     (tmp_path / "wiki.txt.xz").write_bytes(lzma.compress(text))

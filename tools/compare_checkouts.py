@@ -356,7 +356,9 @@ def make_trainers(
     """Create a trainer for each checkout. That of BEFORE uses and fills ``keep`` if ``commit`` is known."""
     before, after = pair
     data = shared_data(before.root / "src" / "gonie" / "corpora", (keep or work) / "data", sizes)
-    places = {"data": data, "pretrained": before.root / "pretrained"}
+    models = before.root / "src" / "gonie" / "pretrained"
+    old = before.root / "pretrained"  # where checkouts of 0.1 have them
+    places = {"data": data, "pretrained": old if old.is_dir() else models}
     kept = keep / commit if keep and commit else None
     return (
         Trainer(before, kept or work / "before", places, reuse=kept is not None),

@@ -3,8 +3,7 @@
     python tools/run_notebooks.py                 execute all of them; exit 1 at the first cell that fails
     python tools/run_notebooks.py --write ner     execute docs/notebooks/ner.ipynb and store its outputs
 
-The folder has a link to ``pretrained`` of the repository. It is deleted afterwards with everything that the
-notebook wrote. Needs the extra ``docs``.
+The folder is deleted afterwards with everything that the notebook wrote. Needs the extra ``docs``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ def execute(path: Path) -> nbformat.NotebookNode:
     """Execute a notebook and return it with its outputs."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "pretrained").symlink_to(ROOT / "pretrained")
         client = NotebookClient(
             notebook, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": folder}}
         )

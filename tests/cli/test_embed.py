@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,25 @@ def test_a_text_is_embedded(gonie: Gonie, bilm: Path, tmp_path: Path) -> None:
     assert outcome.code == 0
     assert "2 sentences, 10 tokens; 3 layers of width 8" in outcome.out
     check(tmp_path / "v.npz", bilm, SENTENCES)
+
+
+def test_a_shipped_language_model_goes_by_its_name(
+    gonie: Gonie, bilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of that name needs a path, and a note says which of the two is used."""
+    monkeypatch.chdir(tmp_path)
+    outcome = gonie("embed", "en", TEXT, "--out", "v.npz")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "3 layers of width 512" in outcome.out
+    shutil.copytree(bilm, "en")
+    outcome = gonie("embed", "en", TEXT, "--out", "v.npz")
+    assert "3 layers of width 512" in outcome.out
+    assert "write ./en" in outcome.err
+    outcome = gonie("embed", "./en", TEXT, "--out", "v.npz")
+    assert "3 layers of width 8" in outcome.out
+    assert outcome.err == ""
+    assert gonie("embed", "fr", TEXT, "--out", "v.npz").refused("not found: fr", "(en, ko)")
+    assert gonie("embed", "pretrained/ko", TEXT, "--out", "v.npz").refused("use ko")
 
 
 @pytest.mark.parametrize(

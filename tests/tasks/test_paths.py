@@ -8,9 +8,22 @@ from typing import Any
 import pytest
 from pydantic import Field
 
-from gonie.tasks.paths import CacheFolder, InputFile, InputFolder, locate, missing_paths, with_absolute_paths
+from gonie.errors import InputError
+from gonie.tasks.paths import (
+    CacheFolder,
+    InputFile,
+    LanguageModelName,
+    locate,
+    locate_bilm,
+    missing_paths,
+    shadowed_folder,
+    shipped_bilms,
+    with_absolute_paths,
+)
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.section import Section
+
+SHIPPED = "Use the name of a shipped one (en, ko), or a folder written by gonie pretrain or gonie import-elmo"
 
 
 class Part(Section):
@@ -26,7 +39,7 @@ class Paths(Section):
     one: InputFile = "one.txt"
     many: list[InputFile] = Field(default=[])
     named: dict[str, InputFile] = Field(default={})
-    folder: InputFolder | None = None
+    folder: LanguageModelName | None = None
     cache: CacheFolder | None = None
     part: Part | None = None
     format: str = "conll"
@@ -95,6 +108,44 @@ def test_bundled_files_are_located_in_the_package() -> None:
     assert locate("~/mine.conll") == Path.home() / "mine.conll"
 
 
+# --- language models -------------------------------------------------------------------------------------
+
+
+def test_shipped_language_models_go_by_their_names() -> None:
+    assert [*shipped_bilms()] == ["en", "ko"]
+    for name in ("en", "ko"):
+        assert (locate_bilm(name) / "bilm.json").is_file()
+        assert (locate_bilm(name) / "weights.safetensors").is_file()
+        assert missing_paths(Paths(one="bundled:english/train.conll", folder=name)) == []
+
+
+def test_the_name_of_a_shipped_language_model_is_not_made_absolute(here: Path) -> None:
+    """The package may be installed elsewhere when a run is resumed."""
+    assert with_absolute_paths(Paths(folder="en")).folder == "en"
+    assert with_absolute_paths(Paths(one="en")).one == f"{here}/en", "data files have no names"
+    assert with_absolute_paths(Paths(cache="en")).cache == f"{here}/en"
+
+
+def test_a_folder_with_the_name_of_a_shipped_language_model_needs_a_path(here: Path) -> None:
+    assert shadowed_folder("en") is None
+    (here / "en").mkdir()
+    assert locate_bilm("en") != here / "en"
+    assert "write ./en" in (shadowed_folder("en") or "")
+    assert shadowed_folder("./en") is None
+    assert locate_bilm("./en").samefile(here / "en")
+    assert with_absolute_paths(Paths(folder="./en")).folder == f"{here}/en"
+
+
+def test_an_unknown_language_model_is_refused_with_the_names_of_the_shipped_ones(here: Path) -> None:
+    with pytest.raises(InputError, match=r"not found: fr\. Use the name of a shipped one \(en, ko\)"):
+        locate_bilm("fr")
+    for old in ("pretrained/en", f"{here}/clone/pretrained/en"):
+        with pytest.raises(InputError, match=r"part of the package now: use en$"):
+            locate_bilm(old)
+    (here / "pretrained/en").mkdir(parents=True)
+    assert locate_bilm("pretrained/en") == Path("pretrained/en"), "an existing folder is used"
+
+
 # --- missing paths ---------------------------------------------------------------------------------------
 
 
@@ -109,7 +160,7 @@ def test_every_missing_file_and_folder_is_reported_with_its_key() -> None:
         "many: file not found: b",
         "named.city: file not found: c.txt",
         "named.river: file not found: r.txt",
-        "folder: folder not found: lm",
+        f"folder: language model not found: lm. {SHIPPED}",
         "part.file: file not found: d",
     ]
 

@@ -19,6 +19,8 @@ import torch
 
 from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
 from gonie.tasks.language_model.torch.folder import load_bilm
+from gonie.tasks.language_model.torch.start import describe_start, with_shape_of_start
+from gonie.tasks.paths import with_absolute_paths
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Epoch, Step
@@ -135,6 +137,14 @@ def test_starting_from_a_model_keeps_its_shape_and_its_words(
     assert display.epochs[0].details["perplexity"]["ahead"] < first["perplexity"]["ahead"], (
         "it starts where that one ended"
     )
+
+
+def test_training_continues_from_a_shipped_model_by_its_name(prose: Path) -> None:
+    recipe = load_recipe(prose / "pretrain.toml", ["model.start=en"], command="pretrain")
+    resolved = with_shape_of_start(with_absolute_paths(recipe))
+    assert resolved.model.start == "en"
+    assert resolved.model.bilm == load_bilm("en").shape.model_copy(update={"dropout": recipe.model.dropout})
+    assert describe_start(resolved.model)["start"]["model"] == "en"
 
 
 def test_a_model_records_the_model_it_started_from(toy_bilm: Path, prose: Path, tmp_path: Path) -> None:

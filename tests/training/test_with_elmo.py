@@ -145,6 +145,22 @@ def test_a_crashed_and_resumed_run_equals_an_unbroken_one(
         assert same(out, whole)
 
 
+def test_a_run_records_the_name_of_a_shipped_language_model(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path into the package would be wrong once gonie is installed elsewhere."""
+    (tmp_path / "en").mkdir()
+    monkeypatch.chdir(tmp_path)
+    display = Quiet(steps=3)
+    with pytest.raises(Crash):
+        trained(toy, Path("en"), tmp_path / "run", "train.checkpoint_seconds=1e-9", display=display)
+    assert any("write ./en" in note for note in display.notes), display.notes
+    assert load_recipe(tmp_path / "run" / "recipe.toml").model.elmo.bilm == "en"
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert resume_run(tmp_path / "run", Quiet()) is not None
+
+
 def test_resuming_with_a_changed_language_model_is_refused(toy: Path, bilm: Path, tmp_path: Path) -> None:
     with pytest.raises(Crash):
         trained(toy, bilm, tmp_path / "run", "train.checkpoint_seconds=1e-9", display=Quiet(5))
@@ -255,7 +271,7 @@ def test_a_language_model_with_another_unit_gets_a_note(toy: Path, bilm: Path, t
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (shutil.rmtree, ("not a language model", "gonie pretrain")),
+        (shutil.rmtree, ("language model not found", "gonie pretrain")),
         (lambda folder: (folder / "bilm.json").write_text("{"), ("bilm.json", "not a language model")),
         (lambda folder: (folder / "weights.safetensors").unlink(), ("weights.safetensors",)),
         (

@@ -2,7 +2,7 @@
 
 Every file is an extract of the corpora that ship with gonie, so nothing is downloaded. A case is a command
 line: a shipped recipe, made small by ``--set``. ``$data`` stands for the folder of the files, and
-``$pretrained`` for the folder of the language models in the repository.
+``$pretrained`` for the folder of the shipped language models.
 """
 
 from __future__ import annotations

@@ -12,8 +12,12 @@ from gonie.cli.options import GivenText
 
 def embed(
     bilm: Annotated[
-        Path,
-        typer.Argument(metavar="BILM", help="A language model from `gonie pretrain` or `gonie import-elmo`."),
+        str,
+        typer.Argument(
+            metavar="BILM",
+            help="A language model: en or ko, which ship with gonie, or a folder from `gonie pretrain` or "
+            "`gonie import-elmo`.",
+        ),
     ],
     text: GivenText = None,
     *,
@@ -38,7 +42,7 @@ def embed(
 
     Examples:
 
-      gonie embed runs/bilm "They play in the play." --out play.npz
+      gonie embed en "They play in the play." --out play.npz
 
       gonie embed runs/bilm --file corpus.txt.gz --out corpus.h5
 
@@ -55,10 +59,13 @@ def embed(
     from gonie.cli.views.progress import StepProgress
     from gonie.tasks.language_model.torch.embedder import Embedder, pick_device
     from gonie.tasks.language_model.torch.folder import load_bilm
+    from gonie.tasks.paths import shadowed_folder
     from gonie.text.report import count
     from gonie.text.tokenizers import tokenizer
 
     place = pick_device(device)
+    if shadow := shadowed_folder(bilm):
+        typer.echo(f"note: {shadow}", err=True)
     with vector_file(out) as write, StepProgress("embedding") as progress:
         saved = load_bilm(bilm)
         embedder = Embedder(saved, device=place)

@@ -26,8 +26,12 @@ def pretrain(
         typer.Option(help="Text file to train on; replaces data.text of the recipe. Repeatable."),
     ] = None,
     start: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="BILM", help="Continue from this language model on new text."),
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="BILM",
+            help="Continue from a language model on new text: en or ko, which ship with gonie, or a folder.",
+        ),
     ] = None,
     changes: Changes = None,
     out: RunOut = None,
@@ -44,11 +48,11 @@ def pretrain(
 
       gonie pretrain elmo-small --text wiki.txt.xz --text news.txt.gz
 
-      gonie pretrain elmo-small --from runs/elmo-small --text domain.txt --set train.epochs=3
+      gonie pretrain elmo-small --from en --text domain.txt --set train.epochs=3
 
       gonie pretrain elmo-small --out runs/elmo-small --resume
     """
     settings = with_seed_and_device(changes, seed=seed, device=device)
     settings += [f"data.text={json.dumps([str(path) for path in text])}"] if text else []
-    settings += [f"model.start={json.dumps(str(start))}"] if start else []
+    settings += [f"model.start={json.dumps(start)}"] if start else []
     run_training(recipe, settings, out=out, resume=resume, command="pretrain")

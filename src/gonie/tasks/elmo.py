@@ -9,7 +9,7 @@ from pydantic import Field
 
 from gonie.features.corpus import Corpus
 from gonie.tasks.contextual import ContextualConfig, ContextualSource, CorpusVectors, LoadedSource, Note
-from gonie.tasks.paths import InputFolder
+from gonie.tasks.paths import LanguageModelName
 
 if TYPE_CHECKING:
     from gonie.tasks.sections import CorpusConfig
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 class ElmoConfig(ContextualConfig):
     """Contextual embeddings from a bidirectional language model (Peters et al. 2018)."""
 
-    bilm: InputFolder = Field(description="folder of the language model, written by pretrain or import-elmo")
+    bilm: LanguageModelName = Field(
+        description="the language model: en or ko, which ship with gonie, or a folder written by pretrain or "
+        "import-elmo"
+    )
     normalize: bool = Field(
         default=False, description="normalise each layer's vectors to mean 0 and variance 1 before mixing"
     )

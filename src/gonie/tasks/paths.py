@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -11,20 +11,23 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
+from gonie.errors import InputError
+from gonie.tasks.run_files import BILM
+
 BUNDLED = "bundled:"
 SectionType = TypeVar("SectionType", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: a file or folder that is read, or a cache folder."""
+    """Marks a key whose values are paths: a file or a language model that is read, or a cache folder."""
 
-    what: Literal["file", "folder", "cache"]
+    what: Literal["file", "language model", "cache"]
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 InputFile = Annotated[NonEmpty, PathTo("file")]
-InputFolder = Annotated[str, PathTo("folder")]
+LanguageModelName = Annotated[NonEmpty, PathTo("language model")]
 CacheFolder = Annotated[NonEmpty, PathTo("cache")]
 
 
@@ -32,7 +35,44 @@ def locate(path: str) -> Path:
     """Resolve a path of a recipe. ``bundled:NAME/FILE`` is a corpus in the package."""
     if not path.startswith(BUNDLED):
         return Path(path).expanduser()
-    return Path(str(resources.files("gonie") / "corpora")) / path.removeprefix(BUNDLED)
+    return _package_folder("corpora") / path.removeprefix(BUNDLED)
+
+
+def shipped_bilms() -> dict[str, Path]:
+    """Return the folders of the language models that ship with gonie, by name."""
+    folders = sorted(_package_folder("pretrained").iterdir())
+    return {folder.name: folder for folder in folders if (folder / BILM).is_file()}
+
+
+def locate_bilm(name: str) -> Path:
+    """Return the folder of a language model: the name of a shipped one, such as ``en``, or a path.
+
+    Shipped names come first; ``./en`` is a folder in the working folder.
+    """
+    shipped = shipped_bilms()
+    if name in shipped:
+        return shipped[name]
+    path = locate(name)
+    if path.exists():
+        return path
+    if path.parent.name == "pretrained" and path.name in shipped:  # its path in a clone of gonie 0.1
+        raise InputError(
+            f"language model not found: {name}", fix=f"It is part of the package now: use {path.name}"
+        )
+    raise InputError(
+        f"language model not found: {name}",
+        fix=f"Use the name of a shipped one ({', '.join(shipped)}), or a folder written by "
+        "gonie pretrain or gonie import-elmo",
+    )
+
+
+def shadowed_folder(name: str) -> str | None:
+    """Return a note if a folder in the working folder has the name of the shipped language model."""
+    if name not in shipped_bilms() or not Path(name).is_dir():
+        return None
+    return (
+        f"{name} is the language model that ships with gonie; to use the folder of that name, write ./{name}"
+    )
 
 
 def with_absolute_paths(section: SectionType) -> SectionType:
@@ -42,17 +82,15 @@ def with_absolute_paths(section: SectionType) -> SectionType:
         value = getattr(section, name)
         if isinstance(value, BaseModel):
             changes[name] = with_absolute_paths(value)
-        elif value is not None and _mark(field) is not None:
-            changes[name] = _mapped(value, _absolute)
+        elif value is not None and (mark := _mark(field)) is not None:
+            changes[name] = _mapped(value, mark)
     return section.model_copy(update=changes)
 
 
 def missing_paths(section: BaseModel) -> list[str]:
-    """Return a message for each file or folder of the section that does not exist."""
+    """Return a message for each file or language model of the section that does not exist."""
     return [
-        f"{key}: {mark.what} not found: {path}"
-        for key, path, mark in _named(section, "")
-        if mark.what != "cache" and not locate(path).exists()
+        f"{key}: {problem}" for key, path, mark in _named(section, "") if (problem := _problem(path, mark))
     ]
 
 
@@ -71,14 +109,30 @@ def _named(section: BaseModel, prefix: str) -> Iterator[tuple[str, str, PathTo]]
             yield from ((key, path, mark) for path in paths)
 
 
-def _absolute(path: str) -> str:
-    return path if path.startswith(BUNDLED) else str(locate(path).absolute())
+def _problem(path: str, mark: PathTo) -> str | None:
+    if mark.what == "language model":
+        try:
+            locate_bilm(path)
+        except InputError as error:
+            return str(error)
+        return None
+    return f"file not found: {path}" if mark.what == "file" and not locate(path).exists() else None
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+def _absolute(path: str, mark: PathTo) -> str:
+    """Return the absolute path. Names of what ships with gonie stay: the package may be elsewhere later."""
+    shipped = path in shipped_bilms() if mark.what == "language model" else path.startswith(BUNDLED)
+    return path if shipped else str(locate(path).absolute())
+
+
+def _mapped(value: Any, mark: PathTo) -> Any:
     if isinstance(value, dict):
-        return {name: change(path) for name, path in value.items()}
-    return [change(path) for path in value] if isinstance(value, list) else change(value)
+        return {name: _absolute(path, mark) for name, path in value.items()}
+    return [_absolute(path, mark) for path in value] if isinstance(value, list) else _absolute(value, mark)
+
+
+def _package_folder(name: str) -> Path:
+    return Path(str(resources.files("gonie") / name))
 
 
 def _mark(field: FieldInfo) -> PathTo | None:

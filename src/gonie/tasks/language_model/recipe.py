@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.language_model.shape import BilmConfig, Count
-from gonie.tasks.paths import CacheFolder, InputFile, InputFolder
+from gonie.tasks.paths import CacheFolder, InputFile, LanguageModelName
 from gonie.tasks.section import Rate, Section, Size
 from gonie.tasks.sections import LearningConfig, Recipe
 
@@ -77,10 +77,10 @@ class LanguageModelConfig(BilmConfig):
     storage: Literal["float32", "float16", "int8"] = Field(
         default="float16", description="data type of the saved weights"
     )
-    start: InputFolder | None = Field(
+    start: LanguageModelName | None = Field(
         default=None,
-        description="language model to continue from, with its shape: a folder written by pretrain or "
-        "import-elmo; same as --from",
+        description="language model to continue from, with its shape: en or ko, which ship with gonie, or a "
+        "folder written by pretrain or import-elmo; same as --from",
     )
     softmax: WordSoftmaxConfig = Field(default=WordSoftmaxConfig(), description="the softmax over words")
 

@@ -35,7 +35,7 @@ from gonie.tasks.language_model.torch.folder import (
     read_index,
     read_shape,
 )
-from gonie.tasks.paths import locate
+from gonie.tasks.paths import shadowed_folder
 
 if TYPE_CHECKING:
     from gonie.tasks.elmo import ElmoConfig
@@ -64,7 +64,9 @@ class LoadedElmo:
 
         A model of another language raises an error. A model with another token unit gives a warning.
         """
-        saved = load_bilm(locate(config.bilm))
+        if shadow := shadowed_folder(config.bilm):
+            note(f"model.elmo.bilm: {shadow}")
+        saved = load_bilm(config.bilm)
         if saved.language != data.language:
             raise RecipeError(
                 [

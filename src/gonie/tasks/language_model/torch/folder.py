@@ -25,6 +25,7 @@ from gonie.system.files import atomic_write, make_folder
 from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
+from gonie.tasks.paths import locate_bilm, shipped_bilms
 from gonie.tasks.run_files import BILM_FOLDER
 from gonie.tasks.torch.checkpoint import read_tensors, write_tensors
 
@@ -91,9 +92,9 @@ def describe(saved: SavedBilm) -> str:
     return json.dumps(index, ensure_ascii=False, indent=1)
 
 
-def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
-    """Load the model from its folder or from its pretraining run, with its softmax if ``predictions``."""
-    folder = find_bilm(path)
+def load_bilm(place: str | Path, *, predictions: bool = False) -> SavedBilm:
+    """Load the model that ``find_bilm`` finds, with its softmax if ``predictions``."""
+    folder = find_bilm(place)
     index = read_index(folder)
     shape = read_shape(folder, index)
     bilm = build_bilm(shape)
@@ -108,14 +109,18 @@ def load_bilm(path: Path, *, predictions: bool = False) -> SavedBilm:
     )
 
 
-def find_bilm(path: Path) -> Path:
-    """Return the folder of the model: ``path`` itself, or the one in a run folder."""
+def find_bilm(place: str | Path) -> Path:
+    """Return the folder of the model: ``place`` itself, or the one in a run folder.
+
+    A text may also be the name of a model that ships with gonie (``gonie.tasks.paths.locate_bilm``).
+    """
+    path = locate_bilm(place) if isinstance(place, str) else place
     for folder in (path, path / BILM_FOLDER):
         if (folder / INDEX).is_file():
             return folder
     raise BundleError(
-        f"{path}: not a language model: {INDEX} not found. "
-        "Create one with gonie pretrain or gonie import-elmo."
+        f"{place}: not a language model: {INDEX} not found. Create one with gonie pretrain or "
+        f"gonie import-elmo, or use one that ships with gonie: {', '.join(shipped_bilms())}."
     )
 
 

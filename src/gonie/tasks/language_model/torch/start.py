@@ -33,7 +33,7 @@ def with_shape_of_start(recipe: PretrainRecipe) -> PretrainRecipe:
     """
     if recipe.model.start is None:
         return recipe
-    folder = find_bilm(Path(recipe.model.start))
+    folder = find_bilm(recipe.model.start)
     index = read_index(folder)
     theirs = {"language": index["language"], "unit": index["unit"]}
     ours = {"language": recipe.data.language, "unit": recipe.data.token_unit}
@@ -66,7 +66,7 @@ def describe_start(config: LanguageModelConfig) -> dict[str, Any]:
     """Describe the model that it starts from: its name and its origin."""
     if config.start is None:
         return {}
-    about = read_index(find_bilm(Path(config.start))).get("about", {})
+    about = read_index(find_bilm(config.start)).get("about", {})
     return {"start": {"model": Path(config.start).name, **about}}
 
 
@@ -75,7 +75,7 @@ def load_start(model: LanguageModel, config: LanguageModelConfig, vocabulary: Se
     """Load the weights of the model that it starts from, and those of the softmax for common words."""
     if config.start is None:
         return
-    model.bilm.load_state_dict(load_bilm(Path(config.start)).bilm.state_dict())
+    model.bilm.load_state_dict(load_bilm(config.start).bilm.state_dict())
     kept = _start_predictions(config)
     if kept is None:
         return
@@ -90,7 +90,7 @@ def _start_predictions(config: LanguageModelConfig) -> Predictions | None:
     """Return the softmax of the model that it starts from, if it was saved."""
     if config.start is None:
         return None
-    folder = find_bilm(Path(config.start))
+    folder = find_bilm(config.start)
     if config.softmax.words != "kept" and not (folder / VOCABULARY).exists():
         return None
     return load_bilm(folder, predictions=True).predictions

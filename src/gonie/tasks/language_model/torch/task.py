@@ -9,6 +9,7 @@ from gonie.tasks.language_model.recipe import PretrainRecipe
 from gonie.tasks.language_model.torch.data import read_pretrain_data
 from gonie.tasks.language_model.torch.job import LanguageModelJob
 from gonie.tasks.language_model.torch.start import start_vocabulary
+from gonie.tasks.paths import shadowed_folder
 from gonie.tasks.run_files import TOKENISED_TEXT
 from gonie.tasks.torch.task import RunContext
 
@@ -17,6 +18,8 @@ __all__ = ["data_key", "prepare"]
 
 def prepare(recipe: PretrainRecipe, context: RunContext) -> LanguageModelJob:
     """Tokenise the text of the recipe into its cache or the run folder, unless it is there already."""
+    if recipe.model.start and (shadow := shadowed_folder(recipe.model.start)):
+        context.note(f"model.start: {shadow}")
     data = read_pretrain_data(
         recipe,
         _text_folder(recipe, context),
