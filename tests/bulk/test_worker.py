@@ -16,7 +16,7 @@ def test_every_row_is_in_the_part_or_set_aside(
     tagging: BulkJob, tmp_path: Path, parts: Callable[..., list[dict[str, Any]]]
 ) -> None:
     (tmp_path / "a.txt").write_bytes(b"Anna is far .\n\xff\nit rains .\n")
-    (tmp_path / "b.jsonl").write_text('{"text": "Seoul"}\n\n{}\n')
+    (tmp_path / "b.jsonl").write_text('{"text": "Seoul", "row": [7]}\n\n{"id": 1e400, "reason": "?"}\n')
     (tmp_path / "out").mkdir()
     sources = [InputFile("a.txt", "text", 0, 0), InputFile("b.jsonl", "jsonl", 0, 0)]
     pieces = [
@@ -29,8 +29,11 @@ def test_every_row_is_in_the_part_or_set_aside(
     worker = ShardWorker(WorkOrder(tagging, sources, tmp_path, tmp_path / "out"))
     for number in (5, 6):
         done = worker(Shard(number, tuple(pieces)))
-        assert done == ShardResult(number, rows=3, tokens=8, bad=2, noted=0, size=sum(p.size for p in pieces))
+        assert done == ShardResult(number, 3, 8, 2, 0, sum(p.size for p in pieces), {"row": 1})
         found = parts(tmp_path / "out", f"part-00000{number}.jsonl")
         assert [(row["file"], row["row"]) for row in found] == [("a.txt", 1), ("a.txt", 3), ("b.jsonl", 1)]
         bad = parts(tmp_path / "out", f"_bad-00000{number}.jsonl")
         assert [(row["file"], row["row"]) for row in bad] == [("a.txt", 2), ("b.jsonl", 3)]
+        assert [row.get("input_row") for row in found] == [None, None, [7]]
+        assert (bad[1]["reason"].split(".")[0], bad[1]["input_reason"]) == ("no key 'text'", "?")
+        assert '"id": 1e400' in (tmp_path / "out" / f"_bad-00000{number}.jsonl").read_text("utf-8")
