@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import shlex
+import socket
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -184,3 +190,106 @@ def test_cells_of_a_table_come_back(gonie: Gonie, opinions: Path, kind: str, apa
     (found,) = map(json.loads, ended.out.splitlines())
     assert list(found) == ["id", "text", "input_label", "label", "score", "scores"]
     assert (found["id"], found["input_label"], found["label"]) == ("007", "gold", "positive")
+
+
+# --- answers as lines arrive -----------------------------------------------------------------------------
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "production.md"
+
+
+def service(model: Path) -> tuple[list[str], dict[str, str]]:
+    """Return the command and the environment of the service in the guide, for this model."""
+    unit = GUIDE.read_text("utf-8")
+    (start,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
+    program, command, _, *options = shlex.split(start)
+    assert program.endswith("/bin/gonie")
+    environment = dict(each.split("=", 1) for each in re.findall(r"^Environment=(.*)$", unit, re.MULTILINE))
+    assert environment
+    return [sys.executable, "-m", "gonie", command, str(model), *options], environment
+
+
+def ask(connection: socket.socket, answers: Any, line: str) -> tuple[dict[str, Any], float]:
+    """Send a line, wait for its answer, and return both the answer and the seconds it took."""
+    began = time.perf_counter()
+    connection.sendall(line.encode() + b"\n")
+    found = json.loads(answers.readline())
+    return found, time.perf_counter() - began
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs Unix sockets")
+@pytest.mark.parametrize("command", ["tag", "classify"])
+def test_the_service_of_the_guide_answers_each_line_of_its_socket(
+    toy_run: Path, opinions: Path, tmp_path: Path, command: str
+) -> None:
+    """As systemd starts it: with the accepted connection as standard input and output."""
+    program, environment = service(toy_run)
+    if command == "classify":
+        program = [{"tag": "classify", str(toy_run): str(opinions)}.get(part, part) for part in program]
+    with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as client:
+        listening.bind(str(tmp_path / "s"))
+        listening.listen()
+        client.settimeout(60)
+        client.connect(str(tmp_path / "s"))
+        accepted, _ = listening.accept()
+        with accepted:
+            process = subprocess.Popen(
+                program,
+                stdin=accepted,
+                stdout=accepted,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        with process, client.makefile("r", encoding="utf-8") as answers:
+            ask(client, answers, "Anna is good .")  # includes the time to load the model
+            times = []
+            for line in ("Seoul", "a bad film", "나는 간다", "it rains .", "x"):
+                found, seconds = ask(client, answers, line)
+                assert found["text"] == line
+                times.append(seconds)
+                time.sleep(0.05)
+            client.sendall(b"last line without an end")
+            client.shutdown(socket.SHUT_WR)
+            assert json.loads(answers.readline())["text"] == "last line without an end"
+            assert answers.readline() == "", "the connection is closed"
+            assert process.wait(30) == 0, process.stderr
+    assert statistics.median(times) < 0.5
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize("command", ["tag", "classify"])
+def test_a_line_is_answered_while_the_next_one_is_not_there_yet(
+    toy_run: Path, opinions: Path, tmp_path: Path, command: str
+) -> None:
+    """The pipe stays open until the test has seen the answer, so waiting for more lines would block."""
+    model = toy_run if command == "tag" else opinions
+    os.mkfifo(tmp_path / "lines")
+    arguments = [
+        command,
+        str(model),
+        "--input",
+        "jsonl",
+        "--output",
+        "jsonl",
+        "--file",
+        str(tmp_path / "lines"),
+    ]
+    with (
+        subprocess.Popen(
+            [sys.executable, "-m", "gonie", *arguments],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        ) as process,
+        open(tmp_path / "lines", "w", encoding="utf-8") as lines,
+    ):
+        assert process.stdout is not None
+        times = []
+        for number in range(5):
+            lines.write(json.dumps({"id": number, "text": "good"}) + "\n")
+            lines.flush()
+            began = time.perf_counter()
+            assert json.loads(process.stdout.readline())["id"] == number
+            times.append(time.perf_counter() - began)
+        lines.close()
+        assert process.wait(30) == 0
+    assert statistics.median(times[1:]) < 0.5

@@ -42,9 +42,7 @@ def test_every_field_comes_back_with_its_value(fields: dict[str, Any], ascii: bo
     assert {name: found.pop(name) for name in ANSWER} == ANSWER
     for own, name in zip(fields, found, strict=True):
         assert name == own or (own in FIELDS and name.removeprefix("input_").endswith(own))
-    assert json.dumps(back, sort_keys=True) == json.dumps(
-        fields, sort_keys=True
-    )  # NaN is not equal to itself
+    assert json.dumps([*found.values()]) == json.dumps([*fields.values()])  # NaN is not equal to itself
 
 
 def test_numbers_and_the_order_of_keys_are_kept() -> None:
