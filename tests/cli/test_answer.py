@@ -71,7 +71,7 @@ def test_a_stream_returns_every_field_of_its_input(
 ) -> None:
     model = toy_run if command == "tag" else opinions
     for options, stdin in (
-        (["--file", rows, "--input", "jsonl"], b""),
+        (["--file", rows], b""),
         (["--input", "jsonl"], rows.read_bytes()),
     ):
         ended = gonie(command, model, *options, "--output", "jsonl", stdin=stdin)

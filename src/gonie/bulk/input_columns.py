@@ -73,7 +73,7 @@ class InputColumns:
         at = arrow.array([row.given.at for row in rows if isinstance(row.given, ParquetCell)], arrow.int64())
         have = batch.arrow.schema.names
         columns = [
-            batch.arrow.column(name).take(at).cast(kind) if name in have else arrow.nulls(len(rows), kind)
+            _cast(batch.arrow.column(name).take(at), kind) if name in have else arrow.nulls(len(rows), kind)
             for name, kind in zip(self.schema.names, self.schema.types, strict=True)
         ]
         return arrow.table(columns, schema=self.schema)
@@ -97,6 +97,11 @@ def _columns(source: InputFile, root: Path, columns: Sequence[str], arrow: Any) 
 
 def _batch(row: TextRow) -> ParquetBatch | None:
     return row.given.batch if isinstance(row.given, ParquetCell) else None
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    """Return a column with this type. Only columns of nulls alone have another one."""
+    return column if column.type == kind else column.cast(kind)
 
 
 def _encoded(column: Any, arrow: Any) -> Any:

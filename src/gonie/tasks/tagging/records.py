@@ -38,7 +38,7 @@ class TagRecords:
     inputs = InputKinds(
         stream=(TEXT, TOKENS, JSONL, CONLL, PARQUET),
         labelled=(CONLL,),
-        detected=(PARQUET,),
+        detected=(JSONL, PARQUET),
         files=(TEXT, TOKENS, JSONL, PARQUET),
     )
     outputs = ("pretty", CONLL, JSONL)
