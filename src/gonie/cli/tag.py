@@ -60,8 +60,8 @@ def tag(
         str | None,
         typer.Option(
             help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets, "
-            "after the fields of the input; parquet: a table (only with --out). Default: pretty, or jsonl with "
-            "--out."
+            "after the fields of the input; parquet: a table (only with --out). "
+            "Default: pretty, or jsonl with --out."
         ),
     ] = None,
     decode: Decode = "viterbi",
