@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gonie.bulk.input_columns import InputColumns
 from gonie.bulk.job import BulkJob
 from gonie.bulk.pieces import Shard, cut_file
 from gonie.bulk.plan import InputFile
@@ -37,3 +42,35 @@ def test_every_row_is_in_the_part_or_set_aside(
         assert [row.get("input_row") for row in found] == [None, None, [7]]
         assert (bad[1]["reason"].split(".")[0], bad[1]["input_reason"]) == ("no key 'text'", "?")
         assert '"id": 1e400' in (tmp_path / "out" / f"_bad-00000{number}.jsonl").read_text("utf-8")
+
+
+def test_parquet_parts_are_the_same_bytes_in_any_order_of_shards(
+    classifying: BulkJob, tmp_path: Path
+) -> None:
+    """The rows that are read together differ with the number of workers; the parts must not."""
+    names = ["one", "two", "three", None]
+    table = pa.table(
+        {
+            "text": [f"good film {number}" for number in range(90)],
+            "kind": pa.array([names[number // 20 % 4] for number in range(90)]).dictionary_encode(),
+            "deep": [[{"n": number}] for number in range(90)],
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=40)
+    job = replace(classifying, output="parquet")
+    sources = [InputFile("a.parquet", "parquet", 0, 0)]
+    pieces = cut_file(0, tmp_path / "a.parquet", kind="parquet", columns=["text"], size=200)
+    shards = [Shard(number, (piece,)) for number, piece in enumerate(pieces)]
+    assert len(shards) > 5
+    fields = job.returned_fields()
+    inputs = InputColumns.of(sources, root=tmp_path, columns=["text"], fields=fields)
+    made = []
+    for name, order in (("one", shards), ("two", shards[::-1]), ("three", shards[::2] + shards[1::2])):
+        (tmp_path / name).mkdir()
+        worker = ShardWorker(WorkOrder(job, sources, tmp_path, tmp_path / name, inputs))
+        for shard in order:
+            worker(shard)
+        made.append([path.read_bytes() for path in sorted((tmp_path / name).iterdir())])
+    assert made[0] == made[1] == made[2]
+    found = pq.read_table(tmp_path / "one")
+    assert found.select(["text", "kind", "deep"]).to_pylist() == table.to_pylist()
