@@ -104,7 +104,7 @@ def test_tables_are_read_by_the_text_columns_of_the_recipe(
         assert "skipped 1 pairs with an empty text" in outcome.err
     path.write_text(apart.join(("text", "text_pair")) + "\n" + apart.join(("good", "bad")) + "\n")
     assert gonie("classify", labels, "--file", path).refused(
-        f"table.{kind}", "no columns premise and hypothesis", "'text', 'text_pair'"
+        f"table.{kind}", "no columns premise and hypothesis in the header: text, text_pair"
     )
 
 

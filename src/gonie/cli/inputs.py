@@ -141,14 +141,13 @@ def _rows(
         if is_stream(path):
             raise InputError("--input parquet cannot read a stream", fix="Pass --file FILE")
         cells = read_cells(Path(path), columns=columns)
-        yield from (cell_row(str(path), cell, columns)._replace(record=None) for cell in cells)
+        yield from (cell_row(str(path), cell, columns) for cell in cells)
     elif kind in LINES:
         rows = (LINES[kind](*place, columns) for place in file_lines(path))
         yield from (row for row in rows if row is not None)
     else:
         own = Report()
-        for number, example in enumerate(answering.read(path, kind, own), start=1):
-            yield TextRow(str(path), number, (), example=example)
+        yield from answering.read(path, kind, own)
         report.skipped.update(own.skipped)
 
 

@@ -53,14 +53,15 @@ def tag(
         typer.Option(
             help="text: one text per line; tokens: one sentence per line as space-separated tokens; "
             'conll: words in columns; jsonl: one {"text": …} per line; parquet: a column of texts; '
-            "auto: parquet (with --out also jsonl) by file suffix, otherwise text."
+            "auto: jsonl or parquet by file suffix, otherwise text."
         ),
     ] = "auto",
     output: Annotated[
         str | None,
         typer.Option(
-            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets; "
-            "parquet: spans as a table (only with --out). Default: pretty, or jsonl with --out."
+            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets, "
+            "after the fields of the input; parquet: a table (only with --out). "
+            "Default: pretty, or jsonl with --out."
         ),
     ] = None,
     decode: Decode = "viterbi",
