@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from gonie.formats.pairs import LabelledPair
@@ -47,7 +48,7 @@ class ExampleKind(Generic[Example]):
 
 
 SENTENCES: ExampleKind[Sentence] = ExampleKind(
-    "sentence", "token", lambda each: each.words, len, lambda each: " ".join(each.words)
+    "sentence", "token", attrgetter("words"), len, lambda each: " ".join(each.words)
 )
 TEXTS: ExampleKind[LabelledText] = ExampleKind(
     "text",
@@ -59,7 +60,7 @@ TEXTS: ExampleKind[LabelledText] = ExampleKind(
 PAIRS: ExampleKind[LabelledPair] = ExampleKind(
     "pair",
     "word",
-    lambda each: (each.first, each.second),
+    attrgetter("first", "second"),
     lambda each: len(each.first.split()) + len(each.second.split()),
     lambda each: f"{each.first} / {each.second}",
 )
@@ -74,12 +75,13 @@ class SharedExamples(Generic[Example]):
     def __init__(self, kind: ExampleKind[Example], held: Mapping[str, Sequence[Example]]) -> None:
         self._kind = kind
         self._held = held
-        self._hashes = {hash(kind.key(each)) for part in held.values() for each in part}
+        self._marks = {name: [hash(kind.key(each)) for each in part] for name, part in held.items()}
         self._found: dict[int, Example] = {}
 
     def watch(self, train: Iterable[Example]) -> Iterator[Example]:
         """Yield the training examples, and remember which of them are held out too."""
-        hashes, key, found = self._hashes, self._kind.key, self._found
+        key, found = self._kind.key, self._found
+        hashes = {mark for marks in self._marks.values() for mark in marks}
         for example in train:
             mark = hash(key(example))
             if mark in hashes:
@@ -95,7 +97,8 @@ class SharedExamples(Generic[Example]):
         """Note the number of shared examples of each split, and list the first long ones."""
         kind = self._kind
         for name, part in self._held.items():
-            shared = [each for each in part if hash(kind.key(each)) in self._found]
+            marked = zip(part, self._marks[name], strict=True)
+            shared = [each for each, mark in marked if mark in self._found]
             long = [each for each in shared if kind.length(each) > SHORT]
             if not long:
                 continue
