@@ -33,7 +33,7 @@ SHOWN_LABELS = 8
 WIDTH = 70  # characters of a listed example
 
 
-Example = TypeVar("Example", Sentence, LabelledText, LabelledPair)
+Example = TypeVar("Example", bound=Sentence | LabelledText | LabelledPair)
 
 
 @dataclass(frozen=True)
