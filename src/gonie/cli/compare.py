@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import complete_key, complete_recipe
+from gonie.cli.options import check_output_folder, complete_key, complete_recipe
 
 
 def compare(
@@ -66,6 +66,7 @@ def compare(
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.compare_display import CompareDisplay
 
+    check_output_folder(out)
     limit_spinning()
     keep_freed_memory()
     from gonie.experiments.compare import resume_comparison, start_comparison

@@ -234,6 +234,7 @@ class BulkOptions:
             raise InputError("--out requires --file", fix="Pass --file FILE")
         if self.address and self.engine != "ray":
             raise InputError("--address requires --engine ray")
+        check_output_folder(self.out)
         return self.out
 
 
@@ -249,12 +250,27 @@ def check_output_files(*files: Path | None) -> None:
             raise OutputError(
                 f"cannot write {file}: folder {folder} does not exist. Run: mkdir -p {quote(str(folder))}"
             )
-        try:
-            with TemporaryFile(dir=folder):
-                pass
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise OutputError(f"cannot write {file}: {why}. Choose another folder") from None
+        _check_writable(file, folder)
+
+
+def check_output_folder(folder: Path | None) -> None:
+    """Refuse a folder that cannot be created or written to, before any work."""
+    if folder is None:
+        return
+    place = folder.absolute()
+    there = next(each for each in (place, *place.parents) if each.exists())
+    if not there.is_dir():
+        raise OutputError(f"cannot write {folder}: {there} is a file, not a folder. Choose another folder")
+    _check_writable(folder, there)
+
+
+def _check_writable(output: Path, folder: Path) -> None:
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise OutputError(f"cannot write {output}: {why}. Choose another folder") from None
 
 
 def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Sequence[str] | None) -> None:

@@ -17,6 +17,7 @@ from gonie.cli.options import (
     RunOut,
     Seed,
     TextColumns,
+    check_output_folder,
     column_settings,
     file_settings,
     with_seed_and_device,
@@ -62,6 +63,7 @@ def run_training(
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay
 
+    check_output_folder(out)
     limit_spinning()
     keep_freed_memory()
     from gonie.tasks.recipe import load_recipe
