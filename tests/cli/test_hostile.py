@@ -411,10 +411,10 @@ def test_an_invalid_recipe_is_refused_with_its_name(gonie: Command, tmp_path: Pa
 def test_a_path_that_is_not_a_recipe_is_refused(gonie: Command, toy: Path, tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes('task = "é"'.encode("latin-1"))
     for name, told in {
-        "nerr": "did you mean 'ner'",
-        "": "shipped recipes:",
-        "../x": "shipped",
-        str(tmp_path): "recipe",
+        "nerr": "Did you mean ner?",
+        "": "gonie recipes lists all recipes",
+        "../x": "recipe file not found: ../x",
+        str(tmp_path): "is a folder, not a recipe",
     }.items():
         assert gonie("train", name, "--out", tmp_path / "run").refused(told)
     assert gonie("train", tmp_path / "latin.toml", "--out", tmp_path / "run").refused("invalid TOML")

@@ -25,6 +25,8 @@ class Command(TyperCommand):
         """Parse the arguments."""
         given, path = list(args), _path(ctx)
         options = {name: not option.is_flag for option in _options(self, ctx) for name in option.opts}
+        if ctx.resilient_parsing and args and options.get(args[-1]):
+            args = args[:-1]  # the shell completes the value of this option
         try:
             rest = super().parse_args(ctx, args)
         except UsageError as error:

@@ -26,15 +26,16 @@ def complete_recipe(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]
 
 
 def complete_key(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
-    """Return the recipe keys that begin with ``incomplete``: those of the recipe, if it is typed already."""
+    """Return the recipe keys that begin with ``incomplete``: those of the recipe, or of all tasks."""
     from gonie.errors import RecipeError
     from gonie.tasks.recipe import recipe_keys, recipe_task
+    from gonie.tasks.table import TASKS
 
-    recipe = ctx.params.get("recipe") or next(iter(ctx.params.get("recipes") or ()), "ner")
     try:
-        keys = recipe_keys(recipe_task(recipe))
-    except RecipeError:
-        return []
+        tasks = [recipe_task(ctx.params["recipe"])]
+    except (KeyError, RecipeError):
+        tasks = list(TASKS)
+    keys = {key: text for task in tasks for key, text in recipe_keys(task).items()}
     return [(f"{key}=", text) for key, text in keys.items() if key.startswith(incomplete)]
 
 

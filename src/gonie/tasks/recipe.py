@@ -217,7 +217,7 @@ def _unknown(name: str) -> str:
     if near:
         return f"no such recipe: {name}. Did you mean {near[0]}? gonie recipes lists all recipes"
     suffix = Path(name).suffix
-    if Path(name).is_dir():
+    if name and Path(name).is_dir():
         return f"{name} is a folder, not a recipe. To train on its files, put a recipe before them"
     if suffix == ".toml" or "/" in name:
         return f"recipe file not found: {name}"
