@@ -42,6 +42,7 @@ OWN = {
     "ner-ko": "mine.klue",
     "demo-ko": "mine.klue",
     "subjectivity": "mine.tsv",
+    "classify": "mine.tsv",
     "sentiment-nsmc": "mine.tsv",
     "pairs": "mine-pairs.tsv",
 }
