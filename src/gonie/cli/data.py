@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.options import FormatName, Separator, TagColumn, WordColumn
+from gonie.cli.options import FormatName, Separator, TagColumn, WordColumn, check_output_files
 
 if TYPE_CHECKING:
     from gonie.formats.format import ReadOptions
@@ -164,6 +164,7 @@ def convert_command(
     from gonie.text.report import count
     from gonie.text.schemes import policy_named, scheme_named
 
+    check_output_files(out)
     done = convert_file(
         file,
         options=_options(
@@ -205,13 +206,11 @@ def tokenise_command(
     import tempfile
 
     from gonie.cli.views.training_display import TrainingDisplay
-    from gonie.errors import OutputError
     from gonie.features.lm_text import build_stream
     from gonie.features.lm_text.plain import write_plain
     from gonie.text.report import count
 
-    if not out.parent.is_dir():
-        raise OutputError(f"{out}: folder not found: {out.parent}. Create it, or choose another --out.")
+    check_output_files(out)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, TrainingDisplay() as screen:
         stream = build_stream(
             files,

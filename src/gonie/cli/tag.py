@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from gonie.cli.commands import Command
 from gonie.cli.options import (
     Address,
     Bias,
@@ -27,7 +27,7 @@ from gonie.cli.options import (
 from gonie.errors import InputError
 
 
-class OneText(TyperCommand):
+class OneText(Command):
     """A command with a TEXT. If the text is typed as several arguments, the error says to quote it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

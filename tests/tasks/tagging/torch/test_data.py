@@ -86,11 +86,11 @@ def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) ->
     dev = write(tmp_path / "dev.conll", "Anna\tB-PER\n\nAcme\tB-ORG\nInc\tI-ORG\n")
     test = write(tmp_path / "test.conll", "Acme\tB-GPE\n")
     made, notes = prepared(toy, f"data.dev={dev}", f"data.test={test}")
-    (about_dev,) = [note for note in notes if note.startswith("dev: ")]
-    (about_test,) = [note for note in notes if note.startswith("test: ")]
-    assert "2 labels not in the training data" in about_dev
-    assert "ORG" in about_dev
-    assert "S-GPE (1)" in about_test
+    (about_dev,) = [note for note in notes if "in dev" in note]
+    (about_test,) = [note for note in notes if "in test" in note]
+    assert "not in the training data" in about_dev
+    assert about_dev.endswith("ORG (1)")
+    assert about_test.endswith("GPE (1)")
     assert not any("ORG" in label for label in made.encoding.labels)
 
 
