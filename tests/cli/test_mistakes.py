@@ -106,7 +106,7 @@ RECIPES_AND_KEYS = [
     ),
     (
         "train mine.conll",
-        "mine.conll is not a recipe. It has sentences with tags. Type a recipe before it:\n"
+        "mine.conll is not a recipe. It has tagged sentences. Type a recipe before it:\n"
         "  gonie train ner mine.conll                        Named entities with a BiLSTM-CRF over words and "
         "characters\n"
         "  gonie train tag mine.conll                        Any tagged sentences, with entities, chunks "
@@ -115,7 +115,7 @@ RECIPES_AND_KEYS = [
     ),
     (
         "train pos.conll",
-        "pos.conll is not a recipe. It has sentences with tags. Type a recipe before it:\n"
+        "pos.conll is not a recipe. It has tagged sentences. Type a recipe before it:\n"
         "  gonie train pos pos.conll                         Parts of speech with a BiLSTM-CRF over words "
         "and "
         "characters\n"
@@ -125,7 +125,7 @@ RECIPES_AND_KEYS = [
     ),
     (
         "train pairs.tsv",
-        "pairs.tsv is not a recipe. It has pairs of texts. Type a recipe before it:\n"
+        "pairs.tsv is not a recipe. It has text pairs. Type a recipe before it:\n"
         "  gonie train pairs pairs.tsv                       A label for two texts, such as whether the "
         "first "
         "implies the second: ESIM (Chen et al. 2017)",

@@ -26,7 +26,7 @@ from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.tasks.loaded import load_model
 from gonie.tasks.records import ReturnedFields, renamed_note
-from gonie.text.report import Report
+from gonie.text.report import Report, count_of
 from gonie.text.tokenizers.settings import TokenizerSettings
 
 INTERRUPTED = 130
@@ -87,7 +87,8 @@ class AnswerCommand:
                     progress.note(*notes.add(answered.notes))
             finally:
                 progress.stop()
-                skipped = (f"skipped {times:,} {reason}" for reason, times in report.skipped.most_common())
+                counts = report.skipped.most_common()
+                skipped = (f"skipped {count_of(times, reason)}" for reason, times in counts)
                 progress.note(*notes.summary(), *skipped, *renamed_note(fields.renamed))
 
     def _answer_files(self, folder: Path) -> None:

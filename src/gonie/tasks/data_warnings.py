@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Generic, TypeVar
 
-from gonie.formats.pairs import LabelledPair
-from gonie.text.labelled_text import LabelledText
+from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.report import count
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
