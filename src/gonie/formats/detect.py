@@ -14,10 +14,11 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from gonie.errors import InputError
+from gonie.errors import GonieError, InputError
 from gonie.formats.content import Content, FileHead, open_content
 from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedFormat
 from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.system.files import is_stream
 
 Kind = TypeVar("Kind", bound=Format)
 _COMMANDS = {
@@ -46,6 +47,15 @@ class Recognised(NamedTuple):
 def identify(path: str | PathLike[str]) -> Recognised | None:
     """Return the format of a file by its content, or None if its content fits none in particular."""
     return next(iter(_matches(open_content(path).head)), None)
+
+
+def kind_of_examples(path: str | PathLike[str]) -> str:
+    """Return the kind of a file's examples by its content, or tagged sentences if that is not clear."""
+    try:
+        found = None if is_stream(path) else identify(path)
+    except GonieError:  # told when the file is read
+        found = None
+    return TaggedFormat.kind if found is None else found.format.kind
 
 
 def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -> tuple[Kind, str]:

@@ -21,6 +21,7 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.labelled import LabelledSource
+from gonie.formats.tagged import check_labels
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_new_labels, warn_rare_labels
@@ -266,6 +267,8 @@ def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Coun
             path=data.train,
             fix="Use texts of at least two labels, or set the label column: --set data.label_column=NAME",
         )
+    if data.format == "auto" and not data.multi_label:
+        check_labels(labels, len(texts), noun="label", path=data.train)
     if len(labels) > MOST_LABELS:
         raise InputError(
             f"more than {MOST_LABELS:,} different labels: {len(labels):,}, such as {most_used}",
