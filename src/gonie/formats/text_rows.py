@@ -22,9 +22,11 @@ from typing import Any, NamedTuple
 
 from gonie.errors import InputError
 from gonie.formats.delimited import read_csv_rows, read_tab_rows
+from gonie.formats.detect import identify, refuse_plain_text
+from gonie.formats.format import TaggedFormat
 from gonie.formats.jsonl import read_record
 from gonie.formats.table import TEXT_FORMATS
-from gonie.system.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
+from gonie.system.files import STANDARD_INPUT, display, is_empty, is_stream, is_utf8, lines
 from gonie.system.parquet import SUFFIX, ParquetCell, check_names
 from gonie.text.report import Report
 
@@ -72,6 +74,22 @@ def kind_of(path: str | Path, kinds: Sequence[str]) -> str:
     suffixes = [suffix for suffix in Path(path).suffixes if suffix not in COMPRESSED]
     last = suffixes[-1] if suffixes else ""
     return next((kind for kind in kinds if last in SUFFIXES.get(kind, ())), TEXT)
+
+
+def content_kind(path: str | Path, kinds: Sequence[str]) -> str:
+    """Return which of ``kinds`` a file is, by its suffix or else its content.
+
+    Raise InputError if its content is not plain text, and of no such kind.
+    """
+    kind = kind_of(path, kinds)
+    if kind != TEXT or is_stream(path) or is_empty(path):
+        return kind
+    found = identify(path)
+    sentences = found is not None and found.format.name == TSV and isinstance(found.format, TaggedFormat)
+    if found is not None and found.format.name in kinds and not sentences:
+        return found.format.name
+    refuse_plain_text(path)
+    return TEXT
 
 
 def line_row(
@@ -276,12 +294,12 @@ def is_file_name(text: str) -> bool:
         return False
 
 
-def check_one_source(given: bool, files: Sequence[str | Path]) -> None:
+def check_one_source(given: bool, files: Sequence[str | Path], *, read: bool = True) -> None:
     """Refuse a ``given`` text combined with files, and unreadable files before the first one is read."""
     if given and files:
         raise InputError("TEXT and --file cannot be combined", fix="Pass one of them")
     for file in files:
-        if not is_stream(file):
+        if read and not is_stream(file):
             next(lines(file), None)
 
 
