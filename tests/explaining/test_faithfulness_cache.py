@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gonie.explain.faithfulness_cache import FaithfulnessCache, digest
+from gonie.explaining.faithfulness_cache import FaithfulnessCache, digest
 from gonie.reports.explanation import Faithfulness, Method
 from gonie.tasks.run_files import FAITHFULNESS as FILE
 from gonie.training.folder import RunFolder

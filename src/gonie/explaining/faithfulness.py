@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.explain.methods import Explained, flatten
+from gonie.explaining.methods import Explained, flatten
 from gonie.metrics.log_odds import Floats, to_probabilities
 from gonie.reports.explanation import RANDOM, UNIFORM, Faithfulness
 from gonie.tasks.explanation import ExplainedModel, Keep

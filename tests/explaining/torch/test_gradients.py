@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from gonie.explain.torch.gradients import network_gradients
+from gonie.explaining.torch.gradients import network_gradients
 from gonie.tasks.torch.task import OddsPath
 
 

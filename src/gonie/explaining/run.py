@@ -15,9 +15,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Protocol
 
-from gonie.explain.faithfulness import measure_methods
-from gonie.explain.held_out import figures_cache, sample_items
-from gonie.explain.methods import Explained, TakeGradients, choose_methods, explain_items
+from gonie.explaining.faithfulness import measure_methods
+from gonie.explaining.held_out import figures_cache, sample_items
+from gonie.explaining.methods import Explained, TakeGradients, choose_methods, explain_items
 from gonie.formats.text_rows import check_one_source, check_texts
 from gonie.reports.explanation import Faithfulness, LayerShares, Method
 from gonie.reports.explanations.screen import ExplanationScreen
@@ -65,7 +65,7 @@ def explain_folder(
     items = _checked_items(model.items("\t".join(texts) if texts else None, files), files)
 
     def load_gradients() -> TakeGradients:
-        from gonie.explain.torch.gradients import load_gradients
+        from gonie.explaining.torch.gradients import load_gradients
 
         return load_gradients(folder, loaded.model)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gonie.errors import OutputError
-from gonie.explain.faithfulness import DRAWS, SHARES
+from gonie.explaining.faithfulness import DRAWS, SHARES
 from gonie.reports.explanation import RANDOM, UNIFORM, Faithfulness, Method
 from gonie.system.files import atomic_write
 from gonie.tasks.run_files import FAITHFULNESS

@@ -12,8 +12,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.explain.faithfulness import Case, faithfulness, measure_methods, uniform_attention
-from gonie.explain.methods import erasure, explain_items, flatten
+from gonie.explaining.faithfulness import Case, faithfulness, measure_methods, uniform_attention
+from gonie.explaining.methods import erasure, explain_items, flatten
 from gonie.metrics.log_odds import from_probabilities
 from gonie.reports.explanation import RANDOM
 from gonie.tasks.classification.erased import without

@@ -70,7 +70,7 @@ def explain_items(
 ) -> Iterator[Explained]:
     """Explain the predictions for each item, in order, by each of ``methods``.
 
-    ``gradients`` is required for integrated gradients (``gonie.explain.torch.gradients``).
+    ``gradients`` is required for integrated gradients (``gonie.explaining.torch.gradients``).
     """
     checked = checked_methods(methods, known=model.methods, torch=gradients is not None)
     return (_explained(model, item, checked, gradients) for item in items)

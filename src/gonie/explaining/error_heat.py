@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
-from gonie.explain.methods import explain_items
+from gonie.explaining.methods import explain_items
 from gonie.reports.explanation import Method
 from gonie.reports.explanations.heat import strip
 from gonie.reports.explanations.style import STYLE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from gonie.explain import error_heat
-from gonie.explain.error_heat import ErrorHeat
+from gonie.explaining import error_heat
+from gonie.explaining.error_heat import ErrorHeat
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.errors import Kind
 from gonie.tasks.classification.explanation import TextExplanations

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from gonie.errors import MissingExtraError
-from gonie.explain.torch import path_integral
-from gonie.explain.torch.path_integral import integrate
+from gonie.explaining.torch import path_integral
+from gonie.explaining.torch.path_integral import integrate
 
 
 def curved(x: Tensor, y: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gonie.explain.faithfulness_cache import FaithfulnessCache, digest
+from gonie.explaining.faithfulness_cache import FaithfulnessCache, digest
 from gonie.formats.parallel_files import is_parallel
 from gonie.runtime.bundle import INDEX
 from gonie.system.files import is_stream, lines

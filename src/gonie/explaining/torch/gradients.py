@@ -8,8 +8,8 @@ from typing import Any
 from torch import nn
 
 from gonie.errors import GonieError
-from gonie.explain.methods import Gradients, TakeGradients
-from gonie.explain.torch.path_integral import STEPS, integrate
+from gonie.explaining.methods import Gradients, TakeGradients
+from gonie.explaining.torch.path_integral import STEPS, integrate
 from gonie.nn.inference import evaluating
 from gonie.tasks.torch.prepare import example_task
 from gonie.tasks.torch.task import GradientTask

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from gonie.errors import BundleError
-from gonie.explain.faithfulness_cache import FaithfulnessCache
-from gonie.explain.run import ExplainSession, layer_shares
+from gonie.explaining.faithfulness_cache import FaithfulnessCache
+from gonie.explaining.run import ExplainSession, layer_shares
 from gonie.reports.explanation import Faithfulness, LayerShares, Method
 from gonie.runtime.bundle import write_bundle
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
@@ -91,7 +91,7 @@ def session(model: Any) -> ExplainSession:
 def held_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HeldOutFile:
     """Return a file of two items whose figures are cached."""
     monkeypatch.setattr(
-        "gonie.explain.run.figures_cache", lambda held_out, folder: FaithfulnessCache(folder, "d")
+        "gonie.explaining.run.figures_cache", lambda held_out, folder: FaithfulnessCache(folder, "d")
     )
     return HeldOutFile([7, 8], tmp_path / "held.tsv", "numbers")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import InputError
-from gonie.explain.faithfulness_cache import FaithfulnessCache
-from gonie.explain.held_out import FEWEST, MOST, figures_cache, sample_items
+from gonie.explaining.faithfulness_cache import FaithfulnessCache
+from gonie.explaining.held_out import FEWEST, MOST, figures_cache, sample_items
 from gonie.tasks.explanation import HeldOutFile, ItemSize
 
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.errors import InputError, MissingExtraError
-from gonie.explain import methods as module
-from gonie.explain.methods import (
+from gonie.explaining import methods as module
+from gonie.explaining.methods import (
     Gradients,
     by_sentence,
     checked_methods,
@@ -50,7 +50,9 @@ def test_unavailable_methods_are_refused_before_any_item(make_reader: Any) -> No
 
 
 def test_only_gradients_need_torch() -> None:
-    modules = ", ".join(f"gonie.explain.{name}" for name in ("run", "methods", "faithfulness", "error_heat"))
+    modules = ", ".join(
+        f"gonie.explaining.{name}" for name in ("run", "methods", "faithfulness", "error_heat")
+    )
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
