@@ -34,7 +34,7 @@ WITH_TORCH = {
 }
 MAY_IMPORT = {**TORCH_FREE, **WITH_TORCH}
 HEAVY = {"torch", "onnx", "numba"}
-OPEN_TO_ALL = {"cli"}
+OPEN_TO_ALL = {"api", "cli"}
 """Packages that may import everything, inside functions."""
 LAZY = {"tasks": {"tasks/torch", "nn"}, "explaining": {"explaining/torch"}}
 """Packages that each package may import only inside functions, such as its own torch half."""

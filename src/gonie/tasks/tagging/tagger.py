@@ -21,6 +21,7 @@ from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.system.thread_map import thread_map
+from gonie.tasks.bundled import BundledModel
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.chunks import tag_in_chunks
 from gonie.tasks.tagging.decoding import By, Decoding
@@ -77,7 +78,7 @@ ScoreWindows = Callable[[list[TokenWindow]], Iterable[tuple[int, NDArray[np.floa
 """Scores windows of a sentence. Yields the index of each window and its scores (tokens, K), in any order."""
 
 
-class Tagger:
+class Tagger(BundledModel):
     """Tags text, words or sentences with a trained model.
 
     Any character is allowed except lone surrogates, which raise an error. The character network sees only the
@@ -335,7 +336,7 @@ class Tagger:
 
     def _with(self, decoding: Decoding, candidates: Candidates | None) -> Tagger:
         """Return a tagger with the same model and other settings."""
-        return Tagger(
+        tagger = Tagger(
             encoding=self.encoding,
             tokenizer=self.tokenizer,
             scorer=self.scorer,
@@ -345,6 +346,18 @@ class Tagger:
             candidates=candidates,
             batch_size=self._batch_size,
         )
+        tagger.origin = self.origin
+        return tagger
+
+    def settings(self) -> dict[str, Any]:
+        """Return the decoding settings, and the number of n-best taggings if requested."""
+        nbest = {} if self._candidates is None else {"nbest": self._candidates.most}
+        return {"by": self.decoding.by, "bias": dict(self.decoding.bias), **nbest}
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Tagger:
+        """Return the tagger with other ``settings``."""
+        tagger = self.with_decoding(settings["by"], settings["bias"])
+        return tagger.with_nbest(settings["nbest"]) if "nbest" in settings else tagger
 
     def _map_batches(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
         return thread_map(work, batches, threads=self.scorer.at_once)
