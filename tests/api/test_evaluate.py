@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import gonie
+
 from .conftest import SENTENCES, TEXTS
 
 
@@ -18,7 +19,16 @@ def test_scores_equal_those_of_the_command(tagged: Any, tmp_path: Path) -> None:
     file, scores = tmp_path / "test.conll", tmp_path / "scores.json"
     lines = ("".join(f"{w}\t{t}\n" for w, t in zip(*row, strict=True)) for row in SENTENCES)
     file.write_text("\n".join(lines), "utf-8")
-    command = [sys.executable, "-m", "gonie", "evaluate", str(tagged.folder), str(file), "--json", str(scores)]
+    command = [
+        sys.executable,
+        "-m",
+        "gonie",
+        "evaluate",
+        str(tagged.folder),
+        str(file),
+        "--json",
+        str(scores),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     expected = json.loads(scores.read_text("utf-8"))
     for model in (tagged.folder, tagged.model):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import gonie
+
 from .conftest import bundle
 
 
@@ -18,7 +19,9 @@ def test_a_classifier(classified: Any) -> None:
     assert answer.words == ("a", "good", "film")
     assert list(answer.weights) == ["erasure"]
     assert len(answer.weights["erasure"]) == 3
-    assert json.loads(found.to_json())["answers"][0]["weights"] == {"erasure": list(answer.weights["erasure"])}
+    assert json.loads(found.to_json())["answers"][0]["weights"] == {
+        "erasure": list(answer.weights["erasure"])
+    }
     assert "erasure: " in repr(found)
     both = gonie.explain(classified.folder, ["a good film", "<b>bad"], methods=["erasure"])
     assert both[0] == found
