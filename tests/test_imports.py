@@ -131,9 +131,9 @@ def test_no_cycles_between_modules() -> None:
 
 
 def test_class_names_are_unique() -> None:
-    """Searching for a class should give one result."""
+    """Searching for a class should give one result. The estimators of scikit-learn have fixed names."""
     places: dict[str, list[str]] = {}
-    for path in modules().values():
+    for path in set(modules().values()) - {SOURCE / "sklearn.py"}:
         for node in parsed(path).body:
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
