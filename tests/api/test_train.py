@@ -86,6 +86,8 @@ def test_texts_and_labels(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"train": [(["a"], ["O", "O"])]}, "row 1: expected one tag per word"),
+        ({"train": [(["a"], ["\ud800"])]}, "train"),
+        ({"train": SENTENCES, "set": {"data.columns": {"pos": 1}}}, "no further columns"),
         ({"train": "missing.conll"}, "missing.conll"),
         ({"train": SENTENCES, "set": {"train.epoch": 3}}, "did you mean 'epochs'?"),
         ({"train": SENTENCES, "set": {"data.train": "x"}}, "data.train is given twice"),
@@ -95,6 +97,7 @@ def test_bad_input_leaves_nothing_behind(arguments: Any, message: str, tmp_path:
     with pytest.raises(gonie.GonieError) as caught:
         gonie.train("ner", **arguments, out=tmp_path / "run", progress=False)
     assert message in str(caught.value)
+    assert str(tmp_path) not in str(caught.value), "the files of examples in memory are deleted again"
     assert not (tmp_path / "run").exists()
 
 

@@ -63,3 +63,29 @@ def test_child_processes_inherit_the_settings() -> None:
 def test_settings_of_the_user_are_kept() -> None:
     program = f"{KEEP}; print(faults())"
     assert faults(program, MALLOC_MMAP_MAX_="65536", MALLOC_MMAP_THRESHOLD_="1000000") > PAGES
+
+
+SMALL_STEPS = """
+import sys, time, torch
+from gonie.cli.process_settings import _throttled_threads
+from contextlib import nullcontext
+values = torch.randn(40_000)
+with _throttled_threads() if sys.argv[1] == "throttled" else nullcontext():
+    began = time.process_time()
+    for _ in range(300):
+        values.add(1).mul(2)
+        time.sleep(0.001)
+    print(time.process_time() - began)
+"""
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has no other threads")
+def test_threads_sleep_soon_although_torch_was_imported_before() -> None:
+    """Between two steps the threads spin for about a millisecond, unless they are throttled."""
+    spent = {}
+    for name in ("throttled", "free"):
+        rest = {key: value for key, value in os.environ.items() if key != "GOMP_SPINCOUNT"}
+        command = [sys.executable, "-c", SMALL_STEPS, name]
+        done = subprocess.run(command, env=rest, check=True, capture_output=True, text=True)
+        spent[name] = float(done.stdout)
+    assert spent["throttled"] < 0.7 * spent["free"]

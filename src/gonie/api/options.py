@@ -32,10 +32,8 @@ Device = Literal["cpu", "cuda", "auto"]
 
 
 class TrainOptions(TypedDict, total=False):
-    """The options of ``gonie.train`` besides the recipe and the training data."""
+    """The options of ``gonie.train`` besides the recipe and the data."""
 
-    dev: Any
-    test: Any
     set: Mapping[str, Any] | None
     out: str | PathLike[str] | None
     seed: int | None

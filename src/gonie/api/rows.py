@@ -42,11 +42,13 @@ def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any])
     """
     if task not in RECORDS:
         raise InputError(f"the task {task!r} trains on files only", fix="Pass a path")
+    if columns.get("columns"):
+        raise InputError("examples in memory have no further columns (data.columns)", fix="Pass a file")
     names, rows = read_rows(data)
-    record = RECORDS[task]
-    found = [record(row, names, columns, f"row {number}") for number, row in enumerate(rows, start=1)]
+    record, part = RECORDS[task], path.stem
+    found = [record(row, names, columns, f"{part} row {number}") for number, row in enumerate(rows, start=1)]
     if not found:
-        raise InputError("no rows", fix="Pass at least one example")
+        raise InputError(f"no rows in {part}", fix="Pass at least one example")
     make_folder(path.parent)
     atomic_write(path, "".join(map(json_line, found)))
 

@@ -16,7 +16,7 @@ SHOWN = ("f1", "precision", "recall", "accuracy", "pearson", "spearman", "auc", 
 
 @dataclass(frozen=True)
 class ModelScores:
-    """ModelScores as fractions: ``f1``, ``precision``, ``recall``, ``accuracy``, or ``pearson`` for values.
+    """Scores as fractions: ``f1``, ``precision``, ``recall``, ``accuracy``, or ``pearson`` for values.
 
     ``evaluation`` has all measurements and the single errors. ``notes`` say what was found in the data.
     """
@@ -116,5 +116,5 @@ class ModelScores:
         return fragment(
             element("b", main),
             element("p", rest),
-            table(caption="ModelScores by type", header=("", *names, "gold"), rows=lines),
+            table(caption="Scores by type", header=("", *names, "gold"), rows=lines),
         )

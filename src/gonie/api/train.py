@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
-from gonie.api.rows import Data, is_path, write_rows
-from gonie.api.settings import python_messages, setting
+from gonie.api.rows import Data
+from gonie.api.run_data import data_files
+from gonie.api.settings import python_messages
 from gonie.api.training import training_process
-from gonie.errors import GonieError, ResumeError
 from gonie.reports.html.markup import Markup, element, fragment
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from gonie.training.run import RunDisplay
 
 Model_co = TypeVar("Model_co", covariant=True)
-DATA = "data"  # the folder of a run with examples that were given in memory
 
 
 @dataclass(frozen=True)
@@ -77,13 +74,37 @@ class Run(Generic[Model_co]):
 
 
 @overload
-def train(recipe: TagRecipe, train: Data = None, **options: Unpack[TrainOptions]) -> Run[Tagger]: ...
+def train(
+    recipe: TagRecipe,
+    train: Data = None,
+    dev: Data = None,
+    test: Data = None,
+    **options: Unpack[TrainOptions],
+) -> Run[Tagger]: ...
 @overload
-def train(recipe: TextRecipe, train: Data = None, **options: Unpack[TrainOptions]) -> Run[TextClassifier]: ...
+def train(
+    recipe: TextRecipe,
+    train: Data = None,
+    dev: Data = None,
+    test: Data = None,
+    **options: Unpack[TrainOptions],
+) -> Run[TextClassifier]: ...
 @overload
-def train(recipe: PairRecipe, train: Data = None, **options: Unpack[TrainOptions]) -> Run[PairClassifier]: ...
+def train(
+    recipe: PairRecipe,
+    train: Data = None,
+    dev: Data = None,
+    test: Data = None,
+    **options: Unpack[TrainOptions],
+) -> Run[PairClassifier]: ...
 @overload
-def train(recipe: str | PathLike[str], train: Data = None, **options: Unpack[TrainOptions]) -> Run[Any]: ...
+def train(
+    recipe: str | PathLike[str],
+    train: Data = None,
+    dev: Data = None,
+    test: Data = None,
+    **options: Unpack[TrainOptions],
+) -> Run[Any]: ...
 
 
 def train(
@@ -125,7 +146,7 @@ def train(
             key: value for key, value in (("train", train), ("dev", dev), ("test", test)) if value is not None
         }
         display = EventDisplay(displays, on_event)
-        with _files(name, given, changes, folder, resume=resume) as settings:
+        with data_files(name, given, changes, folder, resume=resume) as settings:
             if resume:
                 result = resume_run(folder, display, settings, name=name)
             else:
@@ -159,62 +180,3 @@ def _display(*, progress: bool) -> AbstractContextManager[Sequence[RunDisplay]]:
 def _opened(display: Any) -> Iterator[Sequence[RunDisplay]]:
     with display:
         yield (display,)
-
-
-@contextmanager
-def _files(
-    recipe: str, given: Mapping[str, Data], changes: Mapping[str, Any], folder: Path, *, resume: bool
-) -> Iterator[list[str]]:
-    """Write examples in memory to ``folder``, and yield all changes of the recipe as ``key=value``.
-
-    Files of a run that is refused are deleted again.
-    """
-    from gonie.tasks.recipe import load_recipe
-    from gonie.training.folder import RunFolder
-
-    for key in given:
-        if f"data.{key}" in changes:
-            raise GonieError(f"data.{key} is given twice: as {key}=… and in set. Remove one.")
-    files = {
-        key: data if is_path(data) else folder.absolute() / DATA / f"{key}.jsonl"
-        for key, data in given.items()
-    }
-    settings = [setting(key, value) for key, value in changes.items()]
-    settings += [setting(f"data.{key}", path) for key, path in files.items()]
-    in_memory = [key for key, data in given.items() if not is_path(data)]
-    if not in_memory:
-        yield settings
-        return
-    checked = load_recipe(folder / "recipe.toml" if resume else recipe, settings)
-    columns = checked.data.model_dump()
-    if isinstance(changes.get("data.tag_column"), str):  # names a column of the table, not of the file
-        settings = [each for each in settings if not each.startswith("data.tag_column=")]
-    if resume:
-        for key in in_memory:
-            _check_equal(given[key], Path(files[key]), task=checked.task, columns=columns)
-        yield settings
-        return
-    run = RunFolder(folder)
-    made = run.create()
-    try:
-        for key in in_memory:
-            write_rows(given[key], Path(files[key]), task=checked.task, columns=columns)
-        yield settings
-    except BaseException:
-        if not run.recipe.exists():
-            shutil.rmtree(folder / DATA, ignore_errors=True)
-            with suppress(OSError):
-                folder.rmdir() if made else None
-        raise
-
-
-def _check_equal(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:
-    """Refuse to resume a run with other examples than it was started with."""
-    with TemporaryDirectory() as folder:
-        again = Path(folder) / path.name
-        write_rows(data, again, task=task, columns=columns)
-        if not path.is_file() or again.read_bytes() != path.read_bytes():
-            raise ResumeError(
-                f"the examples differ from those in {path}. Resume without them, or start a new run with "
-                "another out=…."
-            )
