@@ -86,7 +86,7 @@ def test_texts_and_labels(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         ({"train": [(["a"], ["O", "O"])]}, "row 1: expected one tag per word"),
-        ({"train": [(["a"], ["\ud800"])]}, "train"),
+        ({"train": [(["a"], ["\ud800"])]}, "train row 1: lone surrogate"),
         ({"train": SENTENCES, "set": {"data.columns": {"pos": 1}}}, "no further columns"),
         ({"train": "missing.conll"}, "missing.conll"),
         ({"train": SENTENCES, "set": {"train.epoch": 3}}, "did you mean 'epochs'?"),

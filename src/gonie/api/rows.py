@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypeGuard
 from gonie.errors import InputError
 from gonie.formats.jsonl import json_line
 from gonie.formats.pairs import LABELS, TEXTS, VALUES, LabelledPair
-from gonie.system.files import atomic_write, make_folder
+from gonie.system.files import atomic_write, is_utf8, make_folder
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
 from gonie.text.types import Sentence
@@ -153,6 +153,8 @@ def _sentence_record(sentence: Sentence, place: str) -> Record:
         )
     if not sentence.words or not all(sentence.words):
         raise InputError(f"{place}: {'empty word' if sentence.words else 'sentence without words'}")
+    if broken := [part for part in (*sentence.words, *tags) if not is_utf8(part)]:
+        raise InputError(f"{place}: lone surrogate in {broken[0]!r}")
     tokens = [
         {"start": start, "end": end, "tag": tag}
         for (start, end), tag in zip(sentence.offsets(), tags, strict=True)
