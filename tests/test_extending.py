@@ -639,7 +639,7 @@ def test_a_run_of_a_new_task_can_be_resumed(gonie: Any, reviews: Path, tmp_path:
 def test_unsupported_commands_of_a_task_are_refused_with_a_message(
     gonie: Any, reviews: Path, tmp_path: Path
 ) -> None:
-    from gonie.explain.torch.gradients import load_gradients
+    from gonie.explaining.torch.gradients import load_gradients
 
     run = tmp_path / "run"
     assert gonie("train", reviews, "--set", "train.epochs=1", "--out", run).code == 0

@@ -13,24 +13,51 @@ PUBLIC = {
     "BundleError",
     "Candidate",
     "Classification",
+    "ComparedRecipes",
     "Document",
+    "Explanation",
     "GonieError",
     "InputError",
+    "LabelledPair",
+    "LabelledText",
     "MissingExtraError",
+    "ModelScores",
     "OutputError",
     "PairAnswer",
     "PairClassifier",
+    "ReadExamples",
     "RecipeError",
     "ResumeError",
+    "Run",
     "Sentence",
     "Span",
     "Tagger",
     "TextClassifier",
     "Token",
     "__version__",
+    "compare",
+    "evaluate",
+    "explain",
     "load",
+    "read",
+    "train",
 }
-LAZY = {"PairAnswer", "PairClassifier", "Tagger", "TextClassifier"}
+LAZY = {
+    "ComparedRecipes",
+    "Explanation",
+    "ModelScores",
+    "PairAnswer",
+    "PairClassifier",
+    "ReadExamples",
+    "Run",
+    "Tagger",
+    "TextClassifier",
+    "compare",
+    "evaluate",
+    "explain",
+    "read",
+    "train",
+}
 """Names that are imported when they are first used."""
 
 
@@ -38,7 +65,7 @@ def test_gonie_has_exactly_the_listed_public_names() -> None:
     assert len(gonie.__all__) == len(set(gonie.__all__))
     assert set(gonie.__all__) == PUBLIC
     homes = {name: getattr(value, "__module__", "") for name, value in vars(gonie).items()}
-    defined = {name for name, home in homes.items() if home.startswith("gonie")} - {"__getattr__"}
+    defined = {name for name, home in homes.items() if home.startswith("gonie")} - {"__getattr__", "__dir__"}
     assert defined == PUBLIC - LAZY - {"__version__"}
     assert all(hasattr(gonie, name) for name in PUBLIC)
 

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import importlib.util
 import io
 import lzma
+import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -161,12 +165,31 @@ def test_the_commands_of_the_korean_readme_work(gonie: Callable) -> None:
         ("guides/pairs", 6),
         ("guides/elmo", 8),
         ("tutorials/window", 4),
+        ("reference/python", 0),
         ("tutorials/quick-start", 7),
         ("tutorials/quick-start.ko", 10),
     ],
 )
 def test_the_commands_of_a_docs_page_work(gonie: Callable, page: str, least: int) -> None:
     assert follow(ROOT / "docs" / f"{page}.md", gonie) >= least
+
+
+@pytest.mark.parametrize(
+    "page", [README, KOREAN, ROOT / "docs" / "reference" / "python.md"], ids=lambda page: page.stem
+)
+def test_the_python_code_passes_a_strict_type_check(page: Path, tmp_path: Path) -> None:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("no mypy: pip install '.[dev]' -c constraints.txt")
+    code = "\n".join(block.body for block in marked(page, "run") if block.kind == "python")
+    (tmp_path / "example.py").write_text(code, "utf-8")
+    options = ["--strict", "--follow-imports=silent", "--config-file=", f"--cache-dir={ROOT / '.mypy_cache'}"]
+    command = [sys.executable, "-m", "mypy", *options, str(tmp_path / "example.py")]
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert "gonie" in code
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def follow(page: Path, gonie: Callable) -> int:

@@ -52,6 +52,9 @@ def tidy(cell: nbformat.NotebookNode, folder: str) -> None:
     for output in outputs:
         if "text" in output:
             output.text = screen(output.text).replace(f"{folder}/", "").replace(folder, ".")
+        for kind, content in output.get("data", {}).items():
+            if isinstance(content, str):
+                output.data[kind] = content.replace(f"{folder}/", "").replace(folder, ".")
     cell.outputs = outputs
 
 

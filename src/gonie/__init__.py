@@ -1,12 +1,12 @@
 """gonie trains, explains and ships small sequence taggers, text classifiers and models of text pairs.
 
     import gonie
+    run = gonie.train("ner", train="train.conll", test="test.conll")
+    run.scores["test"].f1
+
     tagger = gonie.load("runs/ner")
     document = tagger("George is happy about the election outcome.")
     document.spans[0]  # Span(start=0, end=6, label="PER", text="George", score=0.98)
-
-    classifier = gonie.load("runs/nsmc")
-    classifier("정말 재미있다").label
 
 Importing the package is cheap. The runtime is imported with the first model, and torch only for training.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from gonie.errors import (
     BundleError,
@@ -26,10 +26,17 @@ from gonie.errors import (
     RecipeError,
     ResumeError,
 )
+from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.types import Candidate, Classification, Document, Sentence, Span, Token
 from gonie.version import __version__
 
 if TYPE_CHECKING:
+    from gonie.api.compare import ComparedRecipes, compare
+    from gonie.api.evaluate import evaluate
+    from gonie.api.explain import Explanation, explain
+    from gonie.api.read import ReadExamples, read
+    from gonie.api.scores import ModelScores
+    from gonie.api.train import Run, train
     from gonie.tasks.classification.classifier import TextClassifier
     from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
     from gonie.tasks.tagging.tagger import Tagger
@@ -38,44 +45,86 @@ __all__ = [
     "BundleError",
     "Candidate",
     "Classification",
+    "ComparedRecipes",
     "Document",
+    "Explanation",
     "GonieError",
     "InputError",
+    "LabelledPair",
+    "LabelledText",
     "MissingExtraError",
+    "ModelScores",
     "OutputError",
     "PairAnswer",
     "PairClassifier",
+    "ReadExamples",
     "RecipeError",
     "ResumeError",
+    "Run",
     "Sentence",
     "Span",
     "Tagger",
     "TextClassifier",
     "Token",
     "__version__",
+    "compare",
+    "evaluate",
+    "explain",
     "load",
+    "read",
+    "train",
 ]
 
 _LAZY = {
+    "ComparedRecipes": "gonie.api.compare",
+    "Explanation": "gonie.api.explain",
+    "ModelScores": "gonie.api.scores",
     "PairAnswer": "gonie.tasks.pairs.classifier",
     "PairClassifier": "gonie.tasks.pairs.classifier",
+    "ReadExamples": "gonie.api.read",
+    "Run": "gonie.api.train",
     "Tagger": "gonie.tasks.tagging.tagger",
     "TextClassifier": "gonie.tasks.classification.classifier",
+    "compare": "gonie.api.compare",
+    "evaluate": "gonie.api.evaluate",
+    "explain": "gonie.api.explain",
+    "read": "gonie.api.read",
+    "train": "gonie.api.train",
 }
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None) -> Any:
+@overload
+def load(path: str | PathLike[str], *, threads: int | None = None, task: Literal["tag"]) -> Tagger: ...
+@overload
+def load(
+    path: str | PathLike[str], *, threads: int | None = None, task: Literal["classify"]
+) -> TextClassifier: ...
+@overload
+def load(
+    path: str | PathLike[str], *, threads: int | None = None, task: Literal["pair"]
+) -> PairClassifier: ...
+@overload
+def load(path: str | PathLike[str], *, threads: int | None = None, task: None = None) -> Any: ...
+
+
+def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
     """Load a ``Tagger``, ``TextClassifier`` or ``PairClassifier`` from a bundle or a run folder.
 
-    ``threads`` limits the threads of one call.
+    ``threads`` limits the threads of one call. With ``task`` (``tag``, ``classify`` or ``pair``), a model of
+    another task raises an error, and type checkers know the class of the model.
     """
     from gonie.tasks.load import load as load_model
 
-    return load_model(path, threads=threads)
+    return load_model(path, threads=threads, task=task)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a model class when it is first used, because the runtime takes longer to import."""
+    """Import a name when it is first used, because the runtime takes longer to import."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, so that they are completed before they are imported."""
+    return sorted(__all__)

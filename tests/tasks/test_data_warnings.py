@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gonie.formats.pairs import LabelledPair
 from gonie.tasks.data_warnings import (
     PAIRS,
     SENTENCES,
@@ -22,7 +21,7 @@ from gonie.tasks.data_warnings import (
 )
 from gonie.tasks.recipe import load_recipe, recipe_names
 from gonie.tasks.torch.prepare import prepare
-from gonie.text.labelled_text import LabelledText
+from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.schemes import IO, PLAIN, Scheme
 from gonie.text.types import Sentence, Span
 

@@ -98,7 +98,7 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
 
 def _explain(console: Console, folder: Path, sentence: str) -> None:
     """Write a page that explains the tags of the sentence."""
-    from gonie.explain.methods import explain_items
+    from gonie.explaining.methods import explain_items
     from gonie.system.files import atomic_write
     from gonie.tasks.loaded import load_model
 

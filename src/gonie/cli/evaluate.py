@@ -174,7 +174,7 @@ def _evaluate(
 def _page(loaded: LoadedModel, model: Path, file: Path, scores: FileScores) -> str:
     from functools import partial
 
-    from gonie.explain.error_heat import ErrorHeat
+    from gonie.explaining.error_heat import ErrorHeat
     from gonie.training.folder import RunFolder
 
     explanation = loaded.task.explanation

@@ -70,7 +70,7 @@ def explain(
     check_output_files(html_file)
     from gonie.cli.process_settings import limit_spinning
     from gonie.cli.views.progress import StepProgress
-    from gonie.explain.run import explain_folder
+    from gonie.explaining.run import explain_folder
 
     limit_spinning()
     options = {"label": label, "nbest": nbest}

@@ -104,13 +104,13 @@ _EXTRACTORS: Mapping[str, Validator] = {
     "context": record({"window": integer(0, 100), "columns": texts(100, NAME)}),
     "gazetteer": record({"fold": flag, "lists": mapping_of(_entries, NAME, NAME)}),
 }
-_SCHEME = record({"kind": text(NAME), "separator": text(NAME), "affix": text(NAME), "typed_inside": flag})
+tag_scheme = record({"kind": text(NAME), "separator": text(NAME), "affix": text(NAME), "typed_inside": flag})
 _ENCODING = record(
     {
         "words": _VOCABULARY,
         "chars": _VOCABULARY,
         "labels": texts(TAGS, NAME),  # a classifier's words have none
-        "scheme": _SCHEME,
+        "scheme": tag_scheme,
         "normalization": record({"lowercase": flag, "digits": flag}),
         "jamo": flag,
         "extractors": list_of(_extractor, 20),

@@ -1,8 +1,8 @@
 """The interface of a task for explaining its models, used by `gonie explain`.
 
 An *item* is a text or a sentence. A model gives *answers* about it: a label, or spans. An explanation is a
-weight for each token of an item, for one of its answers. ``gonie.explain`` computes and evaluates the weights
-for all tasks. The task defines what an answer is, and how it changes when words are removed.
+weight for each token of an item, for one of its answers. ``gonie.explaining`` computes and evaluates the
+weights for all tasks. The task defines what an answer is, and how it changes when words are removed.
 """
 
 from __future__ import annotations

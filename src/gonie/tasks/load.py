@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import BundleError, GonieError, MissingExtraError
 from gonie.runtime.bundle import INDEX, Contents, read_bundle
+from gonie.tasks.bundled import BundleOrigin, index_digest
 from gonie.tasks.table import TASKS
 
 if TYPE_CHECKING:
@@ -29,11 +33,24 @@ def load(path: str | PathLike[str], *, threads: int | None = None, task: str | N
     if task not in (None, found.name):
         raise BundleError(f"{path} is a {found.model}; {found.describe_use(path)}")
     try:
-        return found.load(bundle, threads)
+        model = found.load(bundle, threads)
+        digest = index_digest((folder / INDEX).read_bytes())
+        model.origin = BundleOrigin(Path(path).absolute(), folder.absolute(), digest, threads, restore)
+        return model
     except MissingExtraError:
         raise
     except GonieError as error:
         raise BundleError(f"{folder}: {error}") from error
+
+
+def restore(files: Mapping[str, bytes], path: Path, threads: int | None, settings: Mapping[str, Any]) -> Any:
+    """Load a pickled model from the files of its bundle. ``path`` may not exist on this machine."""
+    with TemporaryDirectory(prefix="gonie-") as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        model = load(folder, threads=threads)
+    model.origin = replace(model.origin, path=path, bundle=path, contents=files)
+    return model.with_settings(settings)
 
 
 def load_tagger(path: str | PathLike[str], *, threads: int | None = None) -> Tagger:

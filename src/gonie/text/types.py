@@ -7,17 +7,25 @@ None of them holds tensors.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from typing import Any, NamedTuple, overload
 
+from gonie.text.notebook import marked_text, score_bars
+
 Edges = tuple[Sequence[int], Sequence[int]]
 """Start offsets and end offsets of tokens in a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Morpheme:
+DIGITS = 6
+"""Decimal places of a probability in a record, and significant digits of that of a candidate."""
+SHOWN = 60
+"""The number of characters of a text in a repr."""
+
+
+class Morpheme(NamedTuple):
     """One morpheme of a surface token: its dictionary form and its tag (Kiwi's, for Korean)."""
 
     form: str
@@ -101,6 +109,10 @@ class Tokens(Sequence[Token]):
     def __repr__(self) -> str:
         return repr(tuple(self))
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[Token, ...]:
+        """Return a tuple, so that ``json.dumps(dataclasses.asdict(document))`` works."""
+        return tuple(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -181,14 +193,45 @@ class Document:
             return tuple(self.tokens.tags)
         return tuple(token.tag for token in self.tokens)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``gonie tag --output jsonl`` writes for the text."""
+        record: dict[str, Any] = {
+            "text": self.text,
+            "spans": [*map(_span_record, self.spans)],
+            "tokens": [*map(_token_record, self.tokens)],
+        }
+        if self.nbest is not None:
+            record["nbest"] = [[*map(_candidate_record, own)] for own in self.nbest]
+        return _with_notes(record, self.notes)
+
+    def to_json(self) -> str:
+        """Return ``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        spans = ", ".join(f"{span.label} {span.text!r}{_shown_score(span.score)}" for span in self.spans)
+        found = f"spans=[{spans}]" if self.spans or not self._tagged else f"tags={' '.join(self._tagged)!r}"
+        return f"Document({shortened(self.text)!r}, {found})"
+
+    def _repr_html_(self) -> str:
+        if self.spans or not self._tagged:
+            return marked_text(self.text, ((s.start, s.end, s.label, s.score) for s in self.spans))
+        return marked_text(self.text, ((t.start, t.end, t.tag or "", t.score) for t in self.tokens))
+
+    @property
+    def _tagged(self) -> list[str]:
+        """The tags, if they are plain labels and not the tags of spans."""
+        tags = [tag for tag in self.tags if tag is not None]
+        return [] if all(tag == "O" for tag in tags) else tags
+
 
 @dataclass(frozen=True, slots=True)
 class Classification:
     """A labelled text. ``label`` is the most probable one and ``score`` its probability.
 
     ``scores`` has every label's probability. ``labels`` are the predicted labels: ``label`` alone, or, for
-    multi-label models, each label with a probability above one half, which may be none. ``tokens`` is the
-    number of tokens read. ``notes`` say what was left out.
+    multi-label models (``multi_label``), each label with a probability above one half, which may be none.
+    ``tokens`` is the number of tokens read. ``notes`` say what was left out.
     """
 
     text: str
@@ -198,3 +241,63 @@ class Classification:
     labels: tuple[str, ...]
     tokens: int = 0
     notes: tuple[str, ...] = ()
+    multi_label: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``gonie classify --output jsonl`` writes for a text."""
+        record: dict[str, Any] = {"text": self.text, **label_record(self.label, self.score, self.scores)}
+        return _with_notes(record | ({"labels": list(self.labels)} if self.multi_label else {}), self.notes)
+
+    def to_json(self) -> str:
+        """Return ``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        found = f"labels={list(self.labels)!r}" if self.multi_label else f"label={self.label!r}"
+        return f"Classification({shortened(self.text)!r}, {found}, score={self.score:.4f})"
+
+    def _repr_html_(self) -> str:
+        return score_bars([self.text], self.scores, self.labels)
+
+
+def label_record(label: str | None, score: float | None, scores: Mapping[str, float]) -> dict[str, Any]:
+    """Return the fields of a predicted label in a record."""
+    rounded = {name: round(value, DIGITS) for name, value in scores.items()}
+    return {"label": label, "score": round(score or 0.0, DIGITS), "scores": rounded}
+
+
+def _with_notes(record: dict[str, Any], notes: Sequence[str]) -> dict[str, Any]:
+    return record | {"notes": list(notes)} if notes else record
+
+
+def _span_record(span: Span) -> dict[str, Any]:
+    known = {"start": span.start, "end": span.end, "label": span.label, "text": span.text}
+    return known if span.score is None else known | {"score": round(span.score, DIGITS)}
+
+
+def _token_record(token: Token) -> dict[str, Any]:
+    """Return a token without unknown fields. The code is written out for speed."""
+    known: dict[str, Any] = {"start": token.start, "end": token.end, "text": token.text}
+    if token.tag is not None:
+        known["tag"] = token.tag
+    if token.score is not None:
+        known["score"] = round(token.score, DIGITS)
+    if token.morphemes:
+        known["morphemes"] = [{"form": each.form, "tag": each.tag} for each in token.morphemes]
+    return known
+
+
+def _candidate_record(candidate: Candidate) -> dict[str, Any]:
+    """Return a candidate. Its probability may be very small, so it is rounded to significant digits."""
+    score = float(f"{candidate.probability:.{DIGITS}g}")
+    spans = [*map(_span_record, candidate.spans)]
+    return {"score": score, "tags": list(candidate.tags), "spans": spans}
+
+
+def _shown_score(score: float | None) -> str:
+    return "" if score is None else f" {score:.2f}"
+
+
+def shortened(text: str) -> str:
+    """Return a text for a repr."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gonie.errors import InputError
-from gonie.explain.methods import erasure, explain_items, flatten
-from gonie.explain.torch.gradients import network_gradients
+from gonie.explaining.methods import erasure, explain_items, flatten
+from gonie.explaining.torch.gradients import network_gradients
 from gonie.metrics.log_odds import to_probabilities
 from gonie.reports.explanation import TextExplanation
 from gonie.tasks.classification.erased import without

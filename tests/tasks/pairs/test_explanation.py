@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import gonie
 from gonie.errors import InputError
-from gonie.explain.methods import explain_items, flatten
-from gonie.explain.torch.gradients import load_gradients
+from gonie.explaining.methods import explain_items, flatten
+from gonie.explaining.torch.gradients import load_gradients
 from gonie.metrics.log_odds import to_probabilities
 from gonie.reports.explanation import Faithfulness
 from gonie.tasks.pairs.classifier import PairClassifier

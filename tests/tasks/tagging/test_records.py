@@ -11,7 +11,7 @@ import gonie
 from gonie.errors import InputError
 from gonie.formats.text_rows import TextRow
 from gonie.tasks.records import Answered
-from gonie.tasks.tagging.records import TagNotes, TagRecords, document_result
+from gonie.tasks.tagging.records import TagNotes, TagRecords
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.report import Report
 from gonie.text.types import Candidate, Document, Span, Token
@@ -80,20 +80,20 @@ def test_notes_are_shown_immediately_and_counted() -> None:
 def test_a_record_has_offsets_and_rounded_scores() -> None:
     token = Token(text="Ann", start=0, end=3, tag="S-PER", score=0.12345678)
     span = Span(start=0, end=3, label="PER", text="Ann", score=1 / 3)
-    found = document_result(Document("Ann", (token,), ((0, 1),), (span,)))
+    found = Document("Ann", (token,), ((0, 1),), (span,)).to_dict()
     assert found == {
         "text": "Ann",
         "spans": [{"start": 0, "end": 3, "label": "PER", "text": "Ann", "score": 0.333333}],
         "tokens": [{"start": 0, "end": 3, "text": "Ann", "tag": "S-PER", "score": 0.123457}],
     }
-    assert document_result(Document("", notes=("long",)))["notes"] == ["long"]
+    assert Document("", notes=("long",)).to_dict()["notes"] == ["long"]
 
 
 def test_a_record_has_candidates_only_if_requested() -> None:
     """Candidates of long sentences are so unlikely that six decimals would round them to 0."""
     span = Span(start=0, end=3, label="PER", text="Ann")
     unlikely = Candidate(("S-PER",), 1.23456789e-9, (span,))
-    found = document_result(Document("Ann", nbest=((Candidate(("O",), 2 / 3), unlikely),)))["nbest"]
+    found = Document("Ann", nbest=((Candidate(("O",), 2 / 3), unlikely),)).to_dict()["nbest"]
     assert found == [
         [
             {"score": 0.666667, "tags": ["O"], "spans": []},
@@ -104,8 +104,8 @@ def test_a_record_has_candidates_only_if_requested() -> None:
             },
         ]
     ]
-    assert document_result(Document("", nbest=()))["nbest"] == [], "asked for, and there is no sentence"
-    assert "nbest" not in document_result(Document("Ann"))
+    assert Document("", nbest=()).to_dict()["nbest"] == [], "asked for, and there is no sentence"
+    assert "nbest" not in Document("Ann").to_dict()
 
 
 def _none(row: TextRow, error: InputError) -> None:

@@ -7,7 +7,7 @@ dev score is that of the bundle, including the limits on the length of a text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from gonie.runtime.scorer import TextScorer
 from gonie.tasks.classification.long_texts import bounded, searched
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
+from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import cut_marks, mark_words
 from gonie.text.passages import Passage
@@ -26,6 +27,7 @@ from gonie.text.plain_text import checked_text
 from gonie.text.report import Report
 from gonie.text.types import Classification
 
+Context = TypeVar("Context")
 GIVEN = 0.5  # minimum probability of a predicted label if a text may have several
 
 Cut = tuple[LabelledText, Passage, tuple[str, ...]]
@@ -73,11 +75,31 @@ class TextClassifier(TextReader):
         """Classify one text."""
         return next(self.pipe([text]))
 
-    def pipe(self, texts: Iterable[str | LabelledText], *, first: int = FIRST) -> Iterator[Classification]:
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[tuple[str | LabelledText, Context]],
+        *,
+        first: int = FIRST,
+        as_tuples: Literal[True],
+    ) -> Iterator[tuple[Classification, Context]]: ...
+    @overload
+    def pipe(
+        self, texts: Iterable[str | LabelledText], *, first: int = FIRST, as_tuples: Literal[False] = False
+    ) -> Iterator[Classification]: ...
+
+    def pipe(self, texts: Iterable[Any], *, first: int = FIRST, as_tuples: bool = False) -> Iterator[Any]:
         """Classify a stream of texts in order, reading ahead only as far as batching needs.
 
         ``first`` is the approximate number of tokens read before the first result, as for ``Tagger.pipe``.
+        With ``as_tuples``, ``texts`` are (text, context) and the results (classification, context).
         """
+        check_stream(texts)
+        if as_tuples:
+            return with_contexts(lambda own: self._classified(own, first), texts)
+        return self._classified(texts, first)
+
+    def _classified(self, texts: Iterable[str | LabelledText], first: int) -> Iterator[Classification]:
         for group in grouped(map(self._cut, texts), _tokens, first=first):
             yield from self.classify_encoded(self._encoded(group))
 
@@ -135,6 +157,7 @@ class TextClassifier(TextReader):
             labels=self.given(chances),
             tokens=_tokens(cut),
             notes=notes,
+            multi_label=self.multi_label,
         )
 
 

@@ -14,6 +14,7 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 from gonie.system.thread_map import thread_map
+from gonie.tasks.bundled import BundledModel
 from gonie.text.passages import Passage
 
 
@@ -38,7 +39,7 @@ class TextBatchSize(NamedTuple):
 ONNX_TEXT_BATCH = TextBatchSize(8192, 128)
 
 
-class TextReader:
+class TextReader(BundledModel):
     """Scores encoded texts in batches, and turns scores into calibrated probabilities.
 
     A reader keeps no state between calls, so threads may share it. ``batch_size`` limits what is scored

@@ -6,9 +6,10 @@ score that is reported is the score of the model that ships.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,16 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.scorer import TextScorer
 from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
+from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.tasks.pairs.encoding import PairEncoding
 from gonie.text.labelled_text import LabelledPair
+from gonie.text.notebook import score_bars
 from gonie.text.passages import Passage
 from gonie.text.plain_text import checked_text
 from gonie.text.report import Report
+from gonie.text.types import DIGITS, label_record, shortened
 
+Context = TypeVar("Context")
 Pair: TypeAlias = tuple[str, str] | LabelledPair
 """Two texts, in the order in which the model was trained."""
 
@@ -49,6 +54,29 @@ class PairAnswer:
     def labels(self) -> tuple[str, ...]:
         """The label as a tuple, empty for a model of values."""
         return () if self.label is None else (self.label,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``gonie classify --output jsonl`` writes for a pair."""
+        record: dict[str, Any] = {"text": self.text, "text_pair": self.text_pair}
+        if self.value is not None:
+            record["value"] = round(self.value, DIGITS)
+        else:
+            record |= label_record(self.label, self.score, self.scores)
+        return record | ({"notes": list(self.notes)} if self.notes else {})
+
+    def to_json(self) -> str:
+        """Return ``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        texts = f"{shortened(self.text)!r}, {shortened(self.text_pair)!r}"
+        if self.value is not None:
+            return f"PairAnswer({texts}, value={self.value:.4f})"
+        return f"PairAnswer({texts}, label={self.label!r}, score={self.score or 0.0:.4f})"
+
+    def _repr_html_(self) -> str:
+        value = [] if self.value is None else [f"value {self.value:.4f}"]
+        return score_bars([self.text, self.text_pair, *value], self.scores, self.labels)
 
 
 class TokenisedPair(NamedTuple):
@@ -106,11 +134,29 @@ class PairClassifier(TextReader):
         """Return the prediction for one pair."""
         return next(self.pipe([(text, text_pair)]))
 
-    def pipe(self, pairs: Iterable[Pair], *, first: int = FIRST) -> Iterator[PairAnswer]:
+    @overload
+    def pipe(
+        self, pairs: Iterable[tuple[Pair, Context]], *, first: int = FIRST, as_tuples: Literal[True]
+    ) -> Iterator[tuple[PairAnswer, Context]]: ...
+    @overload
+    def pipe(
+        self, pairs: Iterable[Pair], *, first: int = FIRST, as_tuples: Literal[False] = False
+    ) -> Iterator[PairAnswer]: ...
+
+    def pipe(self, pairs: Iterable[Any], *, first: int = FIRST, as_tuples: bool = False) -> Iterator[Any]:
         """Yield the predictions for a stream of pairs, in order.
 
-        Some pairs are read ahead to be scored together, at first about ``first`` tokens.
+        Some pairs are read ahead to be scored together, at first about ``first`` tokens. With ``as_tuples``,
+        ``pairs`` are (pair, context) and the results (answer, context).
         """
+        check_stream(pairs, example="[(text, text_pair)]")
+        return (
+            with_contexts(lambda own: self._answers(own, first), pairs)
+            if as_tuples
+            else self._answers(pairs, first)
+        )
+
+    def _answers(self, pairs: Iterable[Pair], first: int) -> Iterator[PairAnswer]:
         for group in grouped(map(self.tokenise, pairs), lambda pair: pair.tokens, first=first):
             yield from self.answer_encoded(self._encoded(group))
 

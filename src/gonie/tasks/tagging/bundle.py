@@ -4,6 +4,7 @@ Besides the keys of every bundle (``gonie.runtime.bundle``), its description has
 
     constrained whether decoding allows only valid sequences of the tag scheme
     forbidden   forbidden transitions, in the format of ``gonie.text.rules``
+    given_scheme  the tag scheme of the training file; optional
     tokenizer   the tokenizer of raw text, in the format of ``gonie.text.tokenizers``
 
 ``encoding`` is written by ``gonie.features.encoding``. ``model.onnx`` is a graph from the arrays of
@@ -25,8 +26,9 @@ from numpy.typing import NDArray
 from gonie.features.encoding import Encoding
 from gonie.runtime.about import About, typed_value
 from gonie.runtime.bundle import Graphs
-from gonie.runtime.encoding_check import LABELS, TAGS, labels, tokenizer, word_encoding
+from gonie.runtime.encoding_check import LABELS, TAGS, labels, tag_scheme, tokenizer, word_encoding
 from gonie.runtime.validators import NAME, either, flag, integer, mapping_of, null, record, text, texts
+from gonie.text.schemes import Scheme
 
 WEIGHTS = "weights.safetensors"
 CHAIN = ("transitions", "start", "end")
@@ -47,7 +49,7 @@ _DESCRIPTION = record(
         "encoding": word_encoding,
         "recipe": record({}, {"data": _DATA}),
     },
-    {"forbidden": texts(TAGS, NAME)},
+    {"forbidden": texts(TAGS, NAME), "given_scheme": tag_scheme},
 )
 
 
@@ -56,7 +58,8 @@ class TagBundle:
     """The contents of a tagger's bundle.
 
     ``graph`` and ``forms`` are serialised ONNX (``Graphs``), added by the export. ``transitions`` (K, K),
-    ``start`` (K,) and ``end`` (K,) are the chain.
+    ``start`` (K,) and ``end`` (K,) are the chain. ``given_scheme`` is the tag scheme of the training file, in
+    which documents are tagged. It is unknown in bundles of gonie 0.1.
     """
 
     task: ClassVar[str] = "tag"
@@ -72,6 +75,7 @@ class TagBundle:
     forms: bytes | None = None
     constrained: bool = True
     forbidden: Sequence[str] = ()
+    given_scheme: Scheme | None = None
     about: About = field(default_factory=About)
 
     def describe(self) -> dict[str, Any]:
@@ -80,6 +84,7 @@ class TagBundle:
             "constrained": self.constrained,
             "forbidden": list(self.forbidden),
             "tokenizer": self.tokenizer,
+            **({} if self.given_scheme is None else {"given_scheme": self.given_scheme.to_json()}),
         }
 
     def files(self) -> dict[str, bytes]:
@@ -105,6 +110,7 @@ class TagBundle:
             **_chain(files[WEIGHTS], len(encoding.labels)),
             constrained=typed_value(index, "constrained", bool),
             forbidden=index.get("forbidden", []),  # not in format 1
+            given_scheme=Scheme.from_json(index["given_scheme"]) if "given_scheme" in index else None,
             about=About.read(index),
         )
 

@@ -30,7 +30,7 @@ class Candidates:
         self._decoder = decoder
         self._labels = tuple(labels)
         self._scheme = scheme
-        self._most = most
+        self.most = most
 
     def __call__(
         self, sentences: Sequence[Sentence], emissions: NDArray[np.float32], lengths: NDArray[np.int64]
@@ -43,7 +43,7 @@ class Candidates:
         found: list[tuple[Candidate, ...]] = []
         for some in self._batches(emissions):
             # (B, n, T), (B, n)
-            paths, scores = self._decoder.nbest(emissions[some], lengths[some], self._most)
+            paths, scores = self._decoder.nbest(emissions[some], lengths[some], self.most)
             chances = np.exp(np.minimum(scores - totals[some, None], 0.0))  # (B, n): rounding may exceed 0
             rows = zip(sentences[some], paths, chances, strict=True)
             found += [tuple(self._candidates(*row)) for row in rows]
@@ -52,7 +52,7 @@ class Candidates:
     def _batches(self, emissions: NDArray[np.float32]) -> Iterator[slice]:
         """Return slices of the sentences that are searched together."""
         number, tokens, tags = emissions.shape
-        step = max(1, CELLS // (self._most * tags * max(tags, tokens)))
+        step = max(1, CELLS // (self.most * tags * max(tags, tokens)))
         return (slice(at, at + step) for at in range(0, number, step))
 
     def _candidates(self, sentence: Sentence, paths: Ints, chances: Floats) -> Iterator[Candidate]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from gonie.runtime.windows import WINDOW
 from gonie.tasks.tagging.labeller import Tagging, text_span
+from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.tokenizers import parse_morphemes
 from gonie.text.types import Candidate, Document, Sentence, Span, Tokens
 
@@ -39,6 +41,27 @@ def place(sentence: Sentence, tagging: Tagging) -> Placed:
     text = sentence.surface
     spans = tuple(text_span(text, edges, span[:3], span.score) for span in tagging.spans)
     return Placed(tokens, spans, tagging.windows, tagging.candidates)
+
+
+def rescheme(source: Scheme, target: Scheme | None) -> Callable[[Tagging], Tagging]:
+    """Return a function that rewrites the tags of spans from one scheme to another, if they differ.
+
+    Scores stay those of the model's tags.
+    """
+    if target is None or target == source or not (source.has_spans and target.has_spans):
+        return lambda tagging: tagging
+
+    def rewrite(tagging: Tagging) -> Tagging:
+        candidates = tuple(
+            replace(each, tags=tuple(from_spans(to_spans(each.tags, source), len(each.tags), target)))
+            for each in tagging.candidates
+        )
+        if not tagging.spans:
+            return tagging._replace(candidates=candidates) if candidates else tagging
+        tags = from_spans((span[:3] for span in tagging.spans), len(tagging.tags), target)
+        return tagging._replace(tags=tuple(tags), candidates=candidates)
+
+    return rewrite
 
 
 def document(text: str, parts: Sequence[Placed], *, nbest: bool) -> Document:

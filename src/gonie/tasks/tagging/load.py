@@ -35,6 +35,7 @@ def load_tag_bundle(bundle: TagBundle, threads: int | None = None) -> Tagger:
         scorer=scorer,
         decoder=Decoder(transitions=bundle.transitions, start=bundle.start, end=bundle.end, allowed=rules),
         recipe=bundle.about.recipe,
+        given_scheme=bundle.given_scheme,
     )
 
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
-from gonie.formats.jsonl import document_record
 from gonie.formats.tagged import read
 from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TOKENS, TextRow
 from gonie.runtime.groups import FIRST
-from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
+from gonie.tasks.records import Answered, InputKinds, Reject
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.report import Report
 from gonie.text.tokenizers.settings import TokenizerSettings
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 CONLL = "conll"
-DIGITS = 6
-"""Significant digits of a candidate's probability, which may be very small."""
 
 
 class TagRecords:
@@ -127,7 +124,8 @@ class TagAnswering:
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the document as a JSON object."""
-        return document_result(answered.found)
+        found: Document = answered.found
+        return found.to_dict()
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
         """Return a function that shows the text with labels (``pretty``), or words with tags (``conll``)."""
@@ -138,19 +136,6 @@ class TagAnswering:
             return lambda answered: conll(answered.found, scheme)
         colors = Colors()
         return lambda answered: pretty(answered.found, scheme, colors)
-
-
-def document_result(document: Document) -> dict[str, Any]:
-    """Return the text, its spans and tokens with offsets and scores, and notes.
-
-    The scores of n-best taggings may be very small, so they are rounded to significant digits.
-    """
-    record = document_record(document, tokens=True)
-    for item in (*record["spans"], *record["tokens"]):
-        item["score"] = rounded(item["score"])
-    for candidate in chain.from_iterable(record.get("nbest", ())):
-        candidate["score"] = float(f"{candidate['score']:.{DIGITS}g}")
-    return record | noted(document.notes)
 
 
 def _sentence(row: TextRow) -> Sentence:

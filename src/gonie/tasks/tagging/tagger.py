@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,15 @@ from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.system.thread_map import thread_map
+from gonie.tasks.bundled import BundledModel
+from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.chunks import tag_in_chunks
 from gonie.tasks.tagging.decoding import By, Decoding
-from gonie.tasks.tagging.documents import document, place
+from gonie.tasks.tagging.documents import Placed, document, place, rescheme
 from gonie.tasks.tagging.labeller import Labeller, Tagging
 from gonie.text.plain_text import checked_text, checked_words
+from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Document, Sentence
 
@@ -52,6 +55,7 @@ SplitText = tuple[str, list[Sentence]]
 Rows = NDArray[np.int64]
 """Indices of sentences, or of rows of a corpus: (B,)."""
 Result = TypeVar("Result")
+Context = TypeVar("Context")
 
 
 class Scored(NamedTuple):
@@ -77,7 +81,7 @@ ScoreWindows = Callable[[list[TokenWindow]], Iterable[tuple[int, NDArray[np.floa
 """Scores windows of a sentence. Yields the index of each window and its scores (tokens, K), in any order."""
 
 
-class Tagger:
+class Tagger(BundledModel):
     """Tags text, words or sentences with a trained model.
 
     Any character is allowed except lone surrogates, which raise an error. The character network sees only the
@@ -90,7 +94,9 @@ class Tagger:
 
     ``recipe`` is that of the model, if known. ``decoding`` are the decoding settings, changed by
     ``with_decoding``. ``candidates`` finds the n-best taggings of sentences of up to 16,384 tokens, set by
-    ``with_nbest``. ``batch_size`` limits the size of a batch. Results do not depend on it.
+    ``with_nbest``. ``given_scheme`` is the tag scheme of the training file: documents have its tags, while
+    ``labels`` and ``tag_sentences`` have those of the model. ``batch_size`` limits the size of a batch.
+    Results do not depend on it.
     """
 
     task: ClassVar[str] = "tag"
@@ -106,6 +112,7 @@ class Tagger:
         recipe: Mapping[str, Any] | None = None,
         decoding: Decoding | None = None,
         candidates: Candidates | None = None,
+        given_scheme: Scheme | None = None,
         batch_size: BatchSize = ONNX_BATCH,
     ) -> None:
         self.encoding = encoding
@@ -118,6 +125,8 @@ class Tagger:
             decoder=decoder, labels=encoding.labels, scheme=encoding.scheme, decoding=self.decoding
         )
         self._candidates = candidates
+        self.given_scheme = given_scheme
+        self._rescheme = rescheme(encoding.scheme, given_scheme)
         self._batch_size = batch_size
 
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> Tagger:
@@ -152,12 +161,30 @@ class Tagger:
         """Tag one text."""
         return next(self.pipe([text]))
 
-    def pipe(self, texts: Iterable[str], *, first: int = FIRST) -> Iterator[Document]:
+    @overload
+    def pipe(
+        self, texts: Iterable[tuple[str, Context]], *, first: int = FIRST, as_tuples: Literal[True]
+    ) -> Iterator[tuple[Document, Context]]: ...
+    @overload
+    def pipe(
+        self, texts: Iterable[str], *, first: int = FIRST, as_tuples: Literal[False] = False
+    ) -> Iterator[Document]: ...
+
+    def pipe(self, texts: Iterable[Any], *, first: int = FIRST, as_tuples: bool = False) -> Iterator[Any]:
         """Tag a stream of texts in order, reading ahead only as far as batching needs.
 
         ``first`` is the approximate number of tokens read before the first document. Larger
         values raise throughput and delay the first document; ``gonie.runtime.groups.MOST`` is the largest.
+        With ``as_tuples``, ``texts`` are (text, context) and the results (document, context).
         """
+        check_stream(texts)
+        return (
+            with_contexts(lambda own: self._tagged(own, first), texts)
+            if as_tuples
+            else self._tagged(texts, first)
+        )
+
+    def _tagged(self, texts: Iterable[str], first: int) -> Iterator[Document]:
         return self._documents(((text, self.tokenizer(checked_text(text))) for text in texts), first=first)
 
     def pipe_sentences(self, sentences: Iterable[Sentence], *, first: int = FIRST) -> Iterator[Document]:
@@ -213,9 +240,12 @@ class Tagger:
 
     def _documents(self, texts: Iterable[SplitText], *, first: int) -> Iterator[Document]:
         for group in grouped(texts, _size, first=first):
-            placed = iter(self._map_taggings([s for _, sentences in group for s in sentences], place))
+            placed = iter(self._map_taggings([s for _, sentences in group for s in sentences], self._place))
             for text, sentences in group:
                 yield document(text, [next(placed) for _ in sentences], nbest=self._candidates is not None)
+
+    def _place(self, sentence: Sentence, tagging: Tagging) -> Placed:
+        return place(sentence, self._rescheme(tagging))
 
     def _map_taggings(
         self, sentences: Sequence[Sentence], make: Callable[[Sentence, Tagging], Result]
@@ -335,7 +365,7 @@ class Tagger:
 
     def _with(self, decoding: Decoding, candidates: Candidates | None) -> Tagger:
         """Return a tagger with the same model and other settings."""
-        return Tagger(
+        tagger = Tagger(
             encoding=self.encoding,
             tokenizer=self.tokenizer,
             scorer=self.scorer,
@@ -343,8 +373,21 @@ class Tagger:
             recipe=self.recipe,
             decoding=decoding,
             candidates=candidates,
+            given_scheme=self.given_scheme,
             batch_size=self._batch_size,
         )
+        tagger.origin = self.origin
+        return tagger
+
+    def settings(self) -> dict[str, Any]:
+        """Return the decoding settings, and the number of n-best taggings if requested."""
+        nbest = {} if self._candidates is None else {"nbest": self._candidates.most}
+        return {"by": self.decoding.by, "bias": dict(self.decoding.bias), **nbest}
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Tagger:
+        """Return the tagger with other ``settings``."""
+        tagger = self.with_decoding(settings["by"], settings["bias"])
+        return tagger.with_nbest(settings["nbest"]) if "nbest" in settings else tagger
 
     def _map_batches(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:
         return thread_map(work, batches, threads=self.scorer.at_once)

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.explain.methods import Gradients
-from gonie.explain.torch.path_integral import STEPS, integrate
+from gonie.explaining.methods import Gradients
+from gonie.explaining.torch.path_integral import STEPS, integrate
 from gonie.features.ngrams import NGrams
 from gonie.metrics.log_odds import label_log_odds
 from gonie.nn.inference import evaluating

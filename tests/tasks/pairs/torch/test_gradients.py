@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import gonie
-from gonie.explain.torch.path_integral import integrate
+from gonie.explaining.torch.path_integral import integrate
 from gonie.tasks.classification.explanation import TextAnswer
 from gonie.tasks.pairs.torch import task
 from gonie.tasks.torch.trained import load_trained

@@ -11,8 +11,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.explain.methods import Gradients
-from gonie.explain.torch.path_integral import STEPS, integrate
+from gonie.explaining.methods import Gradients
+from gonie.explaining.torch.path_integral import STEPS, integrate
 from gonie.features.context import Context
 from gonie.features.encoding import Encoding, count
 from gonie.features.spelling import Spelling

@@ -70,6 +70,8 @@ class TagData:
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
     """The contextual sources of the recipe."""
+    given_scheme: Scheme | None = None
+    """The tag scheme of the training file."""
     options: NDArray[np.bool_] | None = None
     """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags."""
     sentences: Iterable[Sentence] = ()
@@ -245,6 +247,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
         sources=sources,
+        given_scheme=found.scheme,
         options=None if part is None else sets.table(),
         sentences=train,
         sample=sampled(train, recipe.train.score_train),

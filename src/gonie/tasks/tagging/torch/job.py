@@ -156,6 +156,7 @@ class TagJob:
             end=end,
             constrained=self.recipe.model.head.constrained,
             forbidden=self.recipe.model.head.forbidden,
+            given_scheme=self.data.given_scheme,
             about=About(
                 model=model_summary(model),
                 recipe=self.recipe.model_dump(mode="json", exclude_none=True),

@@ -1,0 +1,151 @@
+"""``gonie.compare``: train every combination of recipes and settings, and compare the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gonie.api.settings import python_messages, setting
+from gonie.api.training import training_process
+from gonie.errors import InputError
+from gonie.reports.html.markup import element, fragment, row, table
+
+if TYPE_CHECKING:
+    from gonie.api.options import Device
+    from gonie.experiments.comparison import Comparison
+
+
+@dataclass(frozen=True)
+class ComparedRecipes:
+    """The result of a comparison: a row per combination, with its scores on dev and test.
+
+    ``folder`` has a table, learning curves and the runs. ``comparison`` has everything else.
+    """
+
+    folder: Path
+    comparison: Comparison = field(repr=False)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per combination: its values, mean scores as fractions, standard deviations and p-value."""
+        return [
+            {
+                **{axis.key: value for axis, value in zip(self.comparison.axes, each.values, strict=True)},
+                **{name: spread.mean for name, spread in (("dev", each.dev), ("test", each.test)) if spread},
+                "best": each.best,
+                "p": each.p,
+            }
+            for each in self.comparison.rows
+        ]
+
+    @property
+    def failures(self) -> int:
+        """The number of runs that failed."""
+        return self.comparison.failures
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of ``results.json``."""
+        return self.comparison.to_json()
+
+    def to_json(self) -> str:
+        """Return ``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def __repr__(self) -> str:
+        return f"ComparedRecipes({str(self.folder)!r}): " + "; ".join(self.comparison.summary())
+
+    def _repr_html_(self) -> str:
+        header = (*(axis.label for axis in self.comparison.axes), "dev", "test", "p")
+        lines = [
+            row(
+                *each.values,
+                *("" if spread is None else f"{100 * spread.mean:.2f}" for spread in (each.dev, each.test)),
+                "best" if each.best else "" if each.p is None else f"{each.p:.3f}",
+            )
+            for each in self.comparison.rows
+        ]
+        notes = element("p", "; ".join(self.comparison.summary()))
+        return fragment(table(caption=self.comparison.metric, header=header, rows=lines), notes)
+
+
+def compare(
+    recipes: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    set: Mapping[str, Any] | None = None,
+    seeds: int = 1,
+    folds: int = 0,
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    jobs: int | None = None,
+    keep: bool = False,
+    device: Device | None = None,
+    progress: bool = True,
+) -> ComparedRecipes:
+    """Train every combination of ``recipes`` and of the values in ``set``, as ``gonie compare`` does.
+
+    ``set`` maps a recipe key to one value, or to a list of values to try: ``{"train.lr": [0.001, 0.002]}``.
+    ``seeds`` is the number of runs per combination. ``folds`` cross-validates classifiers. ``jobs`` is the
+    number of combinations that are trained in parallel. An interrupted comparison raises
+    ``KeyboardInterrupt``; ``resume=True`` continues it.
+    """
+    with python_messages(), training_process(), _display(progress=progress) as display:
+        from gonie.experiments.compare import resume_comparison, start_comparison
+        from gonie.experiments.plan import PLAN, ComparisonRequest
+        from gonie.training.folder import next_folder
+
+        names = tuple(
+            fspath(each) for each in ([recipes] if isinstance(recipes, str | PathLike) else recipes)
+        )
+        if not names:
+            raise InputError(
+                "no recipe to compare", fix='Pass one, for example gonie.compare(["ner"], seeds=3)'
+            )
+        changes = tuple(
+            _sweep(key, value)
+            for key, value in {**(set or {}), **({"train.device": device} if device else {})}.items()
+        )
+        name = Path(names[0]).name.removesuffix(".toml")
+        folder = Path(out) if out is not None else next_folder(f"compare-{name}", mark=PLAN, resume=resume)
+        if resume:
+            result = resume_comparison(
+                folder,
+                display,
+                recipes=names,
+                changes=changes,
+                seeds=seeds,
+                folds=folds,
+                jobs=jobs,
+                keep=keep,
+            )
+        else:
+            request = ComparisonRequest(names, changes, seeds, folds)
+            result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
+        if result is None:
+            raise KeyboardInterrupt(f"progress is saved in {folder}. Run the same call with resume=True.")
+        return ComparedRecipes(folder, result)
+
+
+def _sweep(key: str, value: Any) -> str:
+    """Return ``key=a,b`` for a list of values, and ``key=a`` for another value."""
+    values = value if isinstance(value, list) else [value]
+    return f"{key}={','.join(setting('', each)[1:] for each in values)}"
+
+
+class _Silent:
+    """A display that shows nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *values, **named: None
+
+
+def _display(*, progress: bool) -> AbstractContextManager[Any]:
+    if not progress:
+        return nullcontext(_Silent())
+    from gonie.cli.views.compare_display import CompareDisplay
+
+    return CompareDisplay()

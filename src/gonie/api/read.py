@@ -1,0 +1,96 @@
+"""``gonie.read``: the examples of a labelled file, with the report of what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from gonie.errors import InputError
+from gonie.formats.detect import kind_of_examples
+from gonie.formats.format import LabelledFormat, PairFormat, ReadOptions, TaggedFormat
+from gonie.formats.labelled import LabelledSource
+from gonie.formats.pairs import PairSource
+from gonie.formats.tagged import TaggedSource
+from gonie.reports.html.markup import element
+from gonie.text.labelled_text import PairOptions, TextOptions
+from gonie.text.report import Report
+from gonie.text.tokenizers import tokenizer
+
+Kind = Literal["tag", "classify", "pair"]
+
+
+@dataclass(frozen=True)
+class ReadExamples(Sequence[Any]):
+    """The examples of a file: ``Sentence``, ``LabelledText`` or ``LabelledPair``, by ``kind``.
+
+    ``report`` says what was detected, skipped and repaired.
+    """
+
+    kind: Kind
+    path: Path
+    items: tuple[Any, ...] = field(repr=False)
+    report: Report = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Any, ...]: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        return self.items[place]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    def __repr__(self) -> str:
+        return (
+            f"ReadExamples({str(self.path)!r}, kind={self.kind!r}): {'; '.join(self.report.lines(shown=3))}"
+        )
+
+    def _repr_html_(self) -> str:
+        return element(
+            "ul", element("b", str(self.path)), *(element("li", each) for each in self.report.lines())
+        )
+
+
+def read(
+    path: str | PathLike[str],
+    *,
+    kind: Kind | None = None,
+    language: Literal["en", "ko"] = "en",
+    unit: str | None = None,
+    **options: Any,
+) -> ReadExamples:
+    """Read a labelled file into memory, in any format that training reads.
+
+    ``kind`` is the task of the examples: ``tag`` for sentences with tags, ``classify`` for texts with labels,
+    ``pair`` for pairs of texts. By default it follows from the file. ``options`` are those of the format:
+    ``format``, ``tag_column``, ``text_column``, ``label_column`` and others. ``language`` and ``unit`` choose
+    the tokenizer of raw text with spans.
+    """
+    file = Path(path)
+    chosen = kind or _KINDS[kind_of_examples(file)]
+    if chosen == "tag":
+        splitter = tokenizer(language=language, unit=unit or ("eojeol" if language == "ko" else "word"))
+        source: Any = TaggedSource(file, ReadOptions(tokenizer=splitter, **options))
+    elif chosen == "classify":
+        source = LabelledSource(file, TextOptions(**options))
+    elif chosen == "pair":
+        source = PairSource(file, PairOptions(**options))
+    else:
+        raise InputError(f"unknown kind {kind!r}", fix='Use "tag", "classify" or "pair"')
+    items = tuple(source)
+    return ReadExamples(chosen, file, items, source.report)
+
+
+_KINDS: dict[str, Kind] = {
+    TaggedFormat.kind: "tag",
+    LabelledFormat.kind: "classify",
+    PairFormat.kind: "pair",
+}
+"""The task that learns from each kind of examples."""

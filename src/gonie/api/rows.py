@@ -1,0 +1,250 @@
+"""Examples in memory: lists, pandas and polars frames, PyArrow tables and Hugging Face datasets.
+
+They are written as JSONL, so that training, resuming, scoring and messages have one code path. No library of
+frames is imported: they are recognised by their methods.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias, TypeGuard
+
+from gonie.errors import InputError
+from gonie.formats.jsonl import json_line
+from gonie.formats.pair_rows import LABELS, TEXTS, VALUES
+from gonie.system.files import atomic_write, is_utf8, make_folder
+from gonie.text.labelled_text import LabelledPair, LabelledText
+from gonie.text.marks import with_marks
+from gonie.text.types import Sentence
+
+Data: TypeAlias = Any
+"""A path, or examples in memory: an iterable of examples, or a frame, table or dataset of rows."""
+Record: TypeAlias = dict[str, Any]
+Names: TypeAlias = Mapping[str, Sequence[str]]
+"""The names of integer labels, by column."""
+WORDS = ("tokens", "words")
+SPANS = ("spans", "entities")
+
+
+def is_path(data: Data) -> TypeGuard[str | PathLike[str]]:
+    """Return whether ``data`` is the path of a file."""
+    return isinstance(data, str | PathLike)
+
+
+def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:
+    """Write the examples of a task to ``path`` as JSONL, atomically.
+
+    ``columns`` are the recipe's ``data`` keys that name columns: ``text_column``, ``tag_column`` and others.
+    """
+    if task not in RECORDS:
+        raise InputError(f"the task {task!r} trains on files only", fix="Pass a path")
+    if columns.get("columns"):
+        raise InputError("examples in memory have no further columns (data.columns)", fix="Pass a file")
+    names, rows = read_rows(data)
+    record, part = RECORDS[task], path.stem
+    found = [record(row, names, columns, f"{part} row {number}") for number, row in enumerate(rows, start=1)]
+    if not found:
+        raise InputError(f"no rows in {part}", fix="Pass at least one example")
+    make_folder(path.parent)
+    atomic_write(path, "".join(map(json_line, found)))
+
+
+def read_rows(data: Data) -> tuple[Names, Iterable[Any]]:
+    """Return the names of integer labels, and the rows: mappings, tuples or examples."""
+    kind = type(data).__name__
+    if isinstance(data, Mapping):
+        keys = ", ".join(map(str, data))
+        raise InputError(
+            f"a {kind} is not a list of examples; its keys: {keys}", fix="Pass one of its values"
+        )
+    if hasattr(data, "collect_schema") and hasattr(data, "collect") and not hasattr(data, "to_dicts"):
+        raise InputError("a lazy frame has no rows yet", fix="Pass frame.collect()")
+    if hasattr(data, "features") and hasattr(data, "column_names"):  # datasets.Dataset
+        return _dataset_names(data.features), data
+    if hasattr(data, "to_pylist") and hasattr(data, "schema"):  # pyarrow.Table
+        return _arrow_names(data.schema.metadata or {}), data.to_pylist()
+    if hasattr(data, "to_dicts"):  # polars.DataFrame
+        return {}, data.to_dicts()
+    if hasattr(data, "to_dict") and hasattr(data, "columns"):  # pandas.DataFrame
+        return {}, data.to_dict(orient="records")
+    if not isinstance(data, Iterable):
+        raise InputError(
+            f"cannot read examples from a {kind}", fix="Pass a path, a list of examples or a frame"
+        )
+    return {}, data
+
+
+def _dataset_names(features: Mapping[str, Any]) -> Names:
+    """Return the names of ``ClassLabel`` columns, and of lists of them."""
+    inner = ((name, getattr(feature, "feature", feature)) for name, feature in features.items())
+    return {name: feature.names for name, feature in inner if getattr(feature, "names", None)}
+
+
+def _arrow_names(metadata: Mapping[bytes, bytes]) -> Names:
+    """Return the names that ``datasets`` stores in the schema of a table."""
+    try:
+        features = json.loads(metadata[b"huggingface"])["info"]["features"]
+        inner = {name: feature.get("feature", feature) for name, feature in features.items()}
+        return {name: each["names"] for name, each in inner.items() if each.get("_type") == "ClassLabel"}
+    except (KeyError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+# --- records of each task --------------------------------------------------------------------------------
+
+
+def _tag_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) -> Record:
+    """Return a tagged sentence, or a text with spans, as an object of the format jsonl."""
+    if isinstance(row, Sentence):
+        if row.tags is None:
+            raise InputError(f"{place}: sentence without tags")
+        return _sentence_record(row, place)
+    if isinstance(row, tuple | list) and len(row) == 2:
+        first, second = _plain(row[0]), _plain(row[1])
+        if isinstance(first, str) and isinstance(second, dict):  # (text, {"entities": […]})
+            return _tag_record({"text": first, **second}, names, columns, place)
+        if isinstance(first, list) and isinstance(second, list):
+            return _tag_record({"tokens": first, "tags": second}, names, {"tag_column": "tags"}, place)
+    if isinstance(row, Mapping):
+        record = {key: _plain(value) for key, value in row.items()}
+        if isinstance(record.get("text"), str) and any(key in record for key in (*SPANS, "tokens")):
+            return {key: record[key] for key in ("text", "tokens", *SPANS) if record.get(key) is not None}
+        words = next((key for key in WORDS if isinstance(record.get(key), list)), None)
+        if words is not None:
+            tags = _tag_column(record, words, columns.get("tag_column"), place)
+            named = names.get(tags)
+            given = [named[tag] if named and isinstance(tag, int) else str(tag) for tag in record[tags]]
+            return _sentence_record(Sentence(tuple(map(str, record[words])), tuple(given)), place)
+    raise InputError(
+        f"{place}: not a tagged sentence: {_shown(row)}",
+        fix='Pass gonie.Sentence(words, tags), (words, tags), or a row with "tokens" and "tags", or with '
+        '"text" and "spans"',
+    )
+
+
+def _tag_column(record: Record, words: str, asked: Any, place: str) -> str:
+    """Return the column of the tags: the one asked for, or the only list that is as long as the words."""
+    if isinstance(asked, str):
+        if not isinstance(record.get(asked), list):
+            raise InputError(f"{place}: no list of tags under {asked!r}", fix=f"Columns: {', '.join(record)}")
+        return asked
+    fitting = [
+        key
+        for key, value in record.items()
+        if key != words and isinstance(value, list) and len(value) == len(record[words])
+    ]
+    if len(fitting) != 1:
+        what = f"several columns may be the tags: {', '.join(fitting)}" if fitting else "no column of tags"
+        example = fitting[-1] if fitting else "tags"
+        raise InputError(f"{place}: {what}", fix=f'Name it: set={{"data.tag_column": "{example}"}}')
+    return fitting[0]
+
+
+def _sentence_record(sentence: Sentence, place: str) -> Record:
+    """Return a sentence as its text, and its tokens by offset, which keep any word and any tag as it is."""
+    tags = sentence.tags or ()
+    if len(tags) != len(sentence.words):
+        raise InputError(
+            f"{place}: expected one tag per word, got {len(sentence.words)} words, {len(tags)} tags"
+        )
+    if not sentence.words or not all(sentence.words):
+        raise InputError(f"{place}: {'empty word' if sentence.words else 'sentence without words'}")
+    if broken := [part for part in (*sentence.words, *tags) if not is_utf8(part)]:
+        raise InputError(f"{place}: lone surrogate in {broken[0]!r}")
+    tokens = [
+        {"start": start, "end": end, "tag": tag}
+        for (start, end), tag in zip(sentence.offsets(), tags, strict=True)
+    ]
+    return {"text": sentence.surface, "tokens": tokens}
+
+
+def _text_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) -> Record:
+    """Return a labelled text as an object with the columns of the recipe."""
+    text, label = columns.get("text_column") or "text", columns.get("label_column") or "label"
+    if isinstance(row, LabelledText):
+        labels = list(row.labels)
+        return {
+            text: with_marks(row.text, row.marks),
+            label: labels[0] if len(labels) == 1 else labels or None,
+        }
+    if isinstance(row, tuple | list) and len(row) == 2 and isinstance(row[0], str):
+        return {text: row[0], label: _plain(row[1])}
+    if isinstance(row, Mapping) and text in row:
+        wanted = (text, label, f"{label}s")
+        return {key: _named(_plain(row[key]), names.get(key)) for key in wanted if key in row}
+    _refuse_columns(row, text, "data.text_column", place)
+    raise InputError(
+        f"{place}: not a labelled text: {_shown(row)}",
+        fix=f'Pass gonie.LabelledText(text, labels), (text, label), or a row with "{text}" and "{label}"',
+    )
+
+
+def _pair_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) -> Record:
+    """Return a labelled pair as an object with the columns of the recipe."""
+    first, second = columns.get("text_columns") or TEXTS[0]
+    label, value = columns.get("label_column"), columns.get("value_column")
+    if isinstance(row, LabelledPair):
+        answer = {label or LABELS[0]: row.labels[0]} if row.labels else {value or VALUES[0]: row.value}
+        return {first: row.first, second: row.second, **answer}
+    if isinstance(row, tuple | list) and len(row) == 3:
+        key = (value or VALUES[0]) if isinstance(row[2], float) else (label or LABELS[0])
+        return {first: row[0], second: row[1], key: _plain(row[2])}
+    if isinstance(row, Mapping):
+        known = {name for pair in TEXTS for name in pair} | {*LABELS, *VALUES, first, second, label, value}
+        record = {key: _named(_plain(each), names.get(key)) for key, each in row.items() if key in known}
+        if len(record) > 2:
+            return record
+        _refuse_columns(row, first, "data.text_columns", place)
+    raise InputError(
+        f"{place}: not a labelled pair: {_shown(row)}",
+        fix='Pass (text, text_pair, label), or a row with "text", "text_pair" and "label"',
+    )
+
+
+RECORDS: dict[str, Callable[[Any, Names, Mapping[str, Any], str], Record]] = {
+    "tag": _tag_record,
+    "classify": _text_record,
+    "pair": _pair_record,
+}
+"""Makes the record of an example in memory, by the name of its task."""
+
+
+def _refuse_columns(row: Any, text: str, key: str, place: str) -> None:
+    if isinstance(row, Mapping):
+        raise InputError(
+            f"{place}: no column {text!r}; the columns are {', '.join(map(str, row))}",
+            fix=f'Name the column: set={{"{key}": …}}',
+        )
+
+
+def _named(value: Any, names: Sequence[str] | None) -> Any:
+    """Return the name of an integer label, or of each label of a list."""
+    if names is None:
+        return value
+    if isinstance(value, list):
+        return [_named(each, names) for each in value]
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell as a JSON value. NaN is None. Whole floats are ints, as before NaN came into a column."""
+    if isinstance(value, str | bool | int | None):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    if hasattr(value, "tolist"):  # numpy arrays and scalars
+        return _plain(value.tolist())
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
+
+
+def _shown(row: Any) -> str:
+    shown = repr(row)
+    return shown if len(shown) <= 120 else f"{shown[:120]}…"

@@ -1,0 +1,87 @@
+"""The data of a training run: paths as they are, and examples in memory as files of the run folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gonie.api.rows import Data, is_path, write_rows
+from gonie.api.settings import setting
+from gonie.errors import GonieError, ResumeError
+
+DATA = "data"  # the folder of a run with examples that were given in memory
+
+
+@contextmanager
+def data_files(
+    recipe: str, given: Mapping[str, Data], changes: Mapping[str, Any], folder: Path, *, resume: bool
+) -> Iterator[list[str]]:
+    """Write examples in memory to ``folder``, and yield all changes of the recipe as ``key=value``.
+
+    Files of a run that is refused are deleted again.
+    """
+    from gonie.tasks.recipe import load_recipe
+    from gonie.training.folder import RunFolder
+
+    for key in given:
+        if f"data.{key}" in changes:
+            raise GonieError(f"data.{key} is given twice: as {key}=… and in set. Remove one.")
+    files = {
+        key: data if is_path(data) else folder.absolute() / DATA / f"{key}.jsonl"
+        for key, data in given.items()
+    }
+    settings = [setting(key, value) for key, value in changes.items()]
+    settings += [setting(f"data.{key}", path) for key, path in files.items()]
+    in_memory = [key for key, data in given.items() if not is_path(data)]
+    if not in_memory:
+        yield settings
+        return
+    checked = load_recipe(folder / "recipe.toml" if resume else recipe, settings)
+    columns = checked.data.model_dump()
+    if isinstance(changes.get("data.tag_column"), str):  # names a column of the table, not of the file
+        settings = [each for each in settings if not each.startswith("data.tag_column=")]
+    if resume:
+        for key in in_memory:
+            _check_equal(given[key], Path(files[key]), task=checked.task, columns=columns)
+        yield settings
+        return
+    run = RunFolder(folder)
+    made = run.create()
+    try:
+        for key in in_memory:
+            write_rows(given[key], Path(files[key]), task=checked.task, columns=columns)
+        yield settings
+    except BaseException as error:
+        if isinstance(error, GonieError) and error.args:
+            error.args = (_without_files(str(error.args[0]), in_memory, files), *error.args[1:])
+        if not run.recipe.exists():
+            shutil.rmtree(folder / DATA, ignore_errors=True)
+            with suppress(OSError):
+                folder.rmdir() if made else None
+        raise
+
+
+def _without_files(message: str, in_memory: Sequence[str], files: Mapping[str, Any]) -> str:
+    """Return a message with ``train row 3`` in place of a line of the file that examples were written to."""
+    for key in in_memory:
+        path = re.escape(str(files[key]))
+        message = re.sub(rf"{path}:(\d+)", rf"{key} row \1", message)
+        message = re.sub(path, key, message)
+    return message
+
+
+def _check_equal(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:
+    """Refuse to resume a run with other examples than it was started with."""
+    with TemporaryDirectory() as folder:
+        again = Path(folder) / path.name
+        write_rows(data, again, task=task, columns=columns)
+        if not path.is_file() or again.read_bytes() != path.read_bytes():
+            raise ResumeError(
+                f"the examples differ from those in {path}. Resume without them, or start a new run with "
+                "another out=…."
+            )

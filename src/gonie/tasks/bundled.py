@@ -1,0 +1,76 @@
+"""Predictors that can be pickled by their bundle, for joblib, multiprocessing and Spark.
+
+A pickle has the files of the bundle, so that it also works on machines without the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from gonie.errors import BundleError
+from gonie.runtime.bundle import INDEX
+
+
+@dataclass(frozen=True)
+class BundleOrigin:
+    """Where a model was loaded from: ``path`` as given, and the bundle in it.
+
+    ``contents`` are the files of a model that was unpickled, maybe on another machine. ``restore`` loads the
+    pickled files again.
+    """
+
+    path: Path
+    bundle: Path
+    digest: str
+    threads: int | None
+    restore: Callable[..., Any] = field(repr=False)
+    contents: Mapping[str, bytes] | None = field(default=None, repr=False)
+
+    def files(self) -> Mapping[str, bytes]:
+        """Return the files of the bundle, or raise an error if it has changed since it was loaded."""
+        if self.contents is not None:
+            return self.contents
+        try:
+            found = {path.name: path.read_bytes() for path in self.bundle.iterdir() if path.is_file()}
+        except OSError as error:
+            raise BundleError(
+                f"{self.bundle}: {error.strerror}. The model is pickled by its bundle."
+            ) from error
+        if index_digest(found.get(INDEX, b"")) != self.digest:
+            raise BundleError(f"{self.bundle} has changed since the model was loaded. Load it again.")
+        return found
+
+
+def index_digest(index: bytes) -> str:
+    """Return a digest of a bundle, whose index has the digests of its other files."""
+    return hashlib.sha256(index).hexdigest()
+
+
+class BundledModel:
+    """A predictor that remembers its bundle. It never changes, so a copy is the model itself."""
+
+    origin: BundleOrigin | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that can be changed after loading, to pickle them."""
+        return {}
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
+        """Return the model with other ``settings``."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.origin is None:
+            raise BundleError("only models that were loaded from a bundle can be pickled. Use gonie.load.")
+        origin = self.origin
+        return origin.restore, (dict(origin.files()), origin.path, origin.threads, self.settings())
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self

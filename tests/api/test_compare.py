@@ -1,0 +1,29 @@
+"""Tests ``gonie.compare``: the cells of the command, as rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import gonie
+
+SENTENCES = "Anna B-PER\nworks O\n\nIt O\nrains O\n\n" * 10
+
+
+def test_rows_and_report(tmp_path: Path) -> None:
+    (tmp_path / "mine.conll").write_text(SENTENCES, "utf-8")
+    settings = {"data.train": str(tmp_path / "mine.conll"), "train.epochs": 1, "model.encoder.hidden": [4, 8]}
+    found = gonie.compare("ner", set=settings, out=tmp_path / "out", jobs=1, progress=False)
+    assert [row["model.encoder.hidden"] for row in found.rows] == ["4", "8"]
+    assert sum(row["best"] for row in found.rows) == 1
+    assert (found.folder / "table.md").is_file()
+    assert found.failures == 0
+    assert "best with" in repr(found)
+    assert found.to_dict()["metric"] == "F1"
+    with pytest.raises(gonie.OutputError, match=r"resume=True.*out=…"):
+        gonie.compare("ner", set=settings, out=tmp_path / "out", progress=False)
+    again = gonie.compare("ner", set=settings, out=tmp_path / "out", resume=True, progress=False)
+    assert again.rows == found.rows
+    with pytest.raises(gonie.InputError, match="no recipe"):
+        gonie.compare([])

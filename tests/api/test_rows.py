@@ -1,0 +1,161 @@
+"""Tests that examples in memory are read like files: lists, frames, tables and datasets."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gonie
+from gonie.api.rows import write_rows
+from gonie.errors import InputError
+from gonie.formats.labelled import LabelledSource
+from gonie.formats.pairs import PairSource
+from gonie.formats.tagged import TaggedSource
+from gonie.text.labelled_text import LabelledPair, TextOptions
+
+WORDS, TAGS = ["Anna", "Kim", "left", "New York"], ["B-PER", "I-PER", "O", "B-LOC"]
+CODES = ["O", "B-PER", "I-PER", "B-LOC"]
+
+
+def tagged(data: Any, path: Path, **columns: Any) -> list[tuple[tuple[str, ...], tuple[str, ...] | None]]:
+    write_rows(data, path / "train.jsonl", task="tag", columns=columns)
+    return [(sentence.words, sentence.tags) for sentence in TaggedSource(path / "train.jsonl")]
+
+
+def labelled(data: Any, path: Path, **columns: Any) -> list[tuple[str, tuple[str, ...]]]:
+    write_rows(data, path / "train.jsonl", task="classify", columns=columns)
+    options = TextOptions(**{"text_column": "text", "label_column": "label", **columns})
+    return [(text.text, text.labels) for text in LabelledSource(path / "train.jsonl", options)]
+
+
+def test_sentences_keep_every_word_and_tag(tmp_path: Path) -> None:
+    odd = ("a b", "\t", "-DOCSTART-", "# x", " ", "한글", '"')
+    sentence = gonie.Sentence(words=odd, tags=("X", "B-a b", "I-a b", "O", "E", "?", "가"))
+    assert tagged([sentence], tmp_path) == [(sentence.words, sentence.tags)]
+    placed = gonie.Sentence(words=("ab", "c"), tags=("O", "X"), text="ab  c.", starts=(0, 4), ends=(2, 5))
+    assert tagged([placed], tmp_path) == [(("ab", "c"), ("O", "X"))]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(WORDS, TAGS)],
+        [(tuple(WORDS), tuple(TAGS))],
+        [{"id": 1, "tokens": WORDS, "tags": TAGS}],
+        [{"words": WORDS, "ner_tags": TAGS, "score": 1.5}],
+        ((WORDS, TAGS) for _ in range(1)),
+    ],
+)
+def test_tagged_rows(rows: Any, tmp_path: Path) -> None:
+    assert tagged(rows, tmp_path) == [(tuple(WORDS), tuple(TAGS))]
+
+
+def test_texts_with_spans(tmp_path: Path) -> None:
+    tokens = [{"start": 0, "end": 4}, {"start": 5, "end": 9}]
+    spans = {"text": "Anna left", "spans": [{"start": 0, "end": 4, "label": "PER"}], "tokens": tokens}
+    assert tagged([spans], tmp_path) == [(("Anna", "left"), ("B-PER", "O"))]
+    spacy = ("Anna left", {"entities": [(0, 4, "PER")], "tokens": tokens})
+    assert tagged([spacy], tmp_path) == [(("Anna", "left"), ("B-PER", "O"))]
+
+
+def test_frames_of_sentences(tmp_path: Path) -> None:
+    pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
+    columns = {"tokens": [WORDS, ["x"]], "ner_tags": [TAGS, ["O"]]}
+    expected = [(tuple(WORDS), tuple(TAGS)), (("x",), ("O",))]
+    for frame in (pandas.DataFrame(columns), polars.DataFrame(columns), arrow.table(columns)):
+        assert tagged(frame, tmp_path) == expected, type(frame)
+    arrow_backed = arrow.table(columns).to_pandas()  # cells are numpy arrays
+    assert tagged(arrow_backed, tmp_path) == expected
+
+
+def test_integer_labels_become_their_names(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features(
+        {
+            "tokens": datasets.Sequence(datasets.Value("string")),
+            "pos_tags": datasets.Sequence(datasets.Value("int64")),
+            "ner_tags": datasets.Sequence(datasets.ClassLabel(names=CODES)),
+        }
+    )
+    rows = {"tokens": [WORDS], "pos_tags": [[1, 1, 2, 1]], "ner_tags": [[CODES.index(tag) for tag in TAGS]]}
+    dataset = datasets.Dataset.from_dict(rows, features=features)
+    for data in (dataset, dataset.data.table):
+        assert tagged(data, tmp_path, tag_column="ner_tags") == [(tuple(WORDS), tuple(TAGS))]
+    with pytest.raises(InputError, match=r'several columns.*set=\{"data.tag_column": "ner_tags"\}'):
+        tagged(dataset, tmp_path)
+    with pytest.raises(InputError, match="its keys: train"):
+        tagged(datasets.DatasetDict(train=dataset), tmp_path)
+    texts = datasets.Dataset.from_dict(
+        {"text": ["a", "b", "c"], "label": [1, 0, -1]},
+        features=datasets.Features(
+            {"text": datasets.Value("string"), "label": datasets.ClassLabel(names=["no", "yes"])}
+        ),
+    )
+    assert labelled(texts, tmp_path) == [("a", ("yes",)), ("b", ("no",))]
+
+
+def test_labelled_texts(tmp_path: Path) -> None:
+    expected = [("good", ("pos",)), ("bad\n\tfilm", ("neg",))]
+    pairs = [(text, labels[0]) for text, labels in expected]
+    assert labelled(pairs, tmp_path) == expected
+    assert labelled([gonie.LabelledText(*each) for each in expected], tmp_path) == expected
+    rows = [{"question": text, "intent": label, "other": object()} for text, label in pairs]
+    assert labelled(rows, tmp_path, text_column="question", label_column="intent") == expected
+    assert labelled([gonie.LabelledText("a", ("x", "y")), gonie.LabelledText("b", ("x",))], tmp_path) == [
+        ("a", ("x", "y")),
+        ("b", ("x",)),
+    ]
+    marked = gonie.LabelledText("a b", ("x",), (gonie.Span(0, 1, "e1", "a"),))
+    assert labelled([marked], tmp_path) == [("<e1>a</e1> b", ("x",))]
+
+
+def test_frames_of_texts(tmp_path: Path) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pandas.DataFrame({"text": ["a", "b", "c"], "label": [1, 0, math.nan]})
+    assert labelled(frame, tmp_path) == [("a", ("1",)), ("b", ("0",))], "rows without a label are skipped"
+    frame["label"] = pandas.Categorical(["x", "y", None])
+    assert labelled(frame, tmp_path) == [("a", ("x",)), ("b", ("y",))]
+    wide = polars.DataFrame({"text": ["a"], "label": ["x"]})
+    assert labelled(wide, tmp_path) == [("a", ("x",))]
+    with pytest.raises(InputError, match=r"frame\.collect\(\)"):
+        labelled(wide.lazy(), tmp_path)
+
+
+def test_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+
+    def read(data: Any) -> list[tuple[str, str, tuple[str, ...], float | None]]:
+        write_rows(data, path, task="pair", columns={})
+        return [(pair.first, pair.second, pair.labels, pair.value) for pair in PairSource(path)]
+
+    assert read([("a", "b", "yes")]) == [("a", "b", ("yes",), None)]
+    assert read([("a", "b", 3.0)]) == [("a", "b", (), 3.0)]
+    assert read([LabelledPair("a", "b", ("yes",))]) == [("a", "b", ("yes",), None)]
+    assert read([{"premise": "a", "hypothesis": "b", "label": "no", "id": 7}]) == [("a", "b", ("no",), None)]
+
+
+@pytest.mark.parametrize(
+    ("task", "data", "message"),
+    [
+        ("tag", [(["a"], ["O", "O"])], "row 1: expected one tag per word, got 1 words, 2 tags"),
+        ("tag", [(["a"], ["O"]), ([], [])], "row 2: sentence without words"),
+        ("tag", [([""], ["O"])], "row 1: empty word"),
+        ("tag", ["Anna left"], "row 1: not a tagged sentence: 'Anna left'"),
+        ("tag", [gonie.Sentence(("a",))], "row 1: sentence without tags"),
+        ("tag", [{"tokens": ["a"]}], 'no column of tags. Name it: set={"data.tag_column": "tags"}'),
+        ("tag", [], "no rows in x"),
+        ("tag", 3, "cannot read examples from a int"),
+        ("classify", [{"title": "a", "label": "x"}], "no column 'text'; the columns are title, label"),
+        ("classify", [("a", "b", "c")], "row 1: not a labelled text"),
+        ("pair", [("a", "b")], "row 1: not a labelled pair"),
+        ("language model", ["a"], "trains on files only"),
+    ],
+)
+def test_other_rows_are_refused(task: str, data: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        write_rows(data, tmp_path / "x.jsonl", task=task, columns={})
+    assert message in str(caught.value)
+    assert not (tmp_path / "x.jsonl").exists()
