@@ -60,8 +60,9 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     named = next((each for each in formats.values() if suffix in each.suffixes), None)
     matches = _matches(head, formats)
     own = [match for match in matches if match.format in formats.values()]
-    if own:
-        found = next((match for match in own if match.format == named), own[0])
+    if own:  # the suffix decides between formats that are equally specific
+        equal = [match for match in own if match.format.rank == own[0].format.rank]
+        found = next((match for match in equal if match.format == named), own[0])
         reason = f"by the suffix {suffix}" if found.format == named else found.reason
         return formats[found.format.name], reason
     kind = next(iter(formats.values())).kind

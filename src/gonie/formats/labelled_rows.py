@@ -185,9 +185,9 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
     sample = form.peek(head)
     if sample is None:
         return None
-    named = [name for name in head.columns if name in sample]
+    named, labels = head.columns[:1], head.columns[1:]
     text = next((name for name in (*named, *TEXTS) if isinstance(sample.get(name), str)), None)
-    gold = [name for name in (*named, *LABELS) if name != text and _may_label(sample.get(name, {}))]
+    gold = [name for name in (*labels, *LABELS) if name != text and _may_label(sample.get(name, {}))]
     if text is None or not gold:
         return None
     return f"it has the columns {text} and {gold[0]}"
