@@ -15,7 +15,7 @@ from gonie.system.files import lines
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, PLAIN, Policy, from_spans, to_spans
 from gonie.text.types import Sentence
-from tests.support.format_files import FILES, again, plain
+from support.format_files import FILES, again, plain
 
 
 def read(text: str, policy: Policy = "error") -> tuple[list[Sentence], Report]:

@@ -1,4 +1,4 @@
-"""KLUE's relations: the marks are where the subject and the object are, and the relations recipe can use them."""
+"""KLUE's relations: the marks are where the subject and the object are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gonie.errors import InputError
 from gonie.formats.detect import identify
 from gonie.formats.labelled import LabelledSource
 from gonie.text.labelled_text import TextOptions
-from tests.support.format_files import FILES, texts_again
+from support.format_files import FILES, texts_again
 
 FILE = FILES / "klue-re.json"
 ROW: dict[str, Any] = json.loads(FILE.read_text("utf-8"))[0]

@@ -13,7 +13,7 @@ from gonie.formats.detect import identify
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.pairs import PairSource
 from gonie.text.labelled_text import PairOptions
-from tests.support.format_files import FILES, pairs_again
+from support.format_files import FILES, pairs_again
 
 FILE = FILES / "klue-sts.json"
 
