@@ -18,6 +18,7 @@ from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead, open_content
 from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedFormat
 from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.formats.tagged_rows import TAGS, WORDS
 
 Kind = TypeVar("Kind", bound=Format)
 _COMMANDS = {
@@ -68,6 +69,7 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     kind = next(iter(formats.values())).kind
     if matches:
         raise _other_kind(matches[0], kind, head.path)
+    _refuse_lists(head)
     problem = _foreign(head)
     if problem:
         raise InputError(f"{problem}, not a file of {kind}", path=head.path, fix=_SEE)
@@ -121,6 +123,18 @@ def _other_kind(match: Recognised, kind: str, path: str) -> InputError:
         fix=f"To train on it, run: {_COMMANDS[other]} {shlex.quote(path)}. "
         "If this is wrong, choose the format with --format (in a recipe data.format)",
     )
+
+
+def _refuse_lists(head: FileHead) -> None:
+    """Refuse a CSV table whose columns are lists of words and of their tags."""
+    names = head.filled[0].split(",") if head.filled else []
+    found = [name for name in names if name in (*WORDS, *TAGS)]
+    if set(found) & set(WORDS) and set(found) & set(TAGS):
+        raise InputError(
+            f"a CSV table with the columns {', '.join(found)}, whose cells are lists written as text",
+            path=head.path,
+            fix="Save the lists as such: to_parquet or to_json of datasets and pandas",
+        )
 
 
 def _foreign(head: FileHead) -> str | None:

@@ -42,10 +42,10 @@ def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> I
             numbers.append(number)
             continue
         if pairs:
-            yield from _sentence(pairs, numbers, report, policy)
+            yield from character_sentence(pairs, numbers, report, policy)
             pairs, numbers = [], []
     if pairs:
-        yield from _sentence(pairs, numbers, report, policy)
+        yield from character_sentence(pairs, numbers, report, policy)
 
 
 def _pair(line: str, path: str, number: int) -> list[str]:
@@ -60,8 +60,8 @@ def _pair(line: str, path: str, number: int) -> list[str]:
     return pair
 
 
-def _sentence(
-    pairs: list[list[str]], numbers: list[int], report: Report, policy: Policy
+def character_sentence(
+    pairs: Sequence[Sequence[str]], numbers: Sequence[int], report: Report, policy: Policy
 ) -> Iterator[Sentence]:
     """Yield the sentence of these characters, or nothing if all of them are spaces."""
     text = "".join(character for character, _ in pairs)
@@ -87,7 +87,7 @@ def _sentence(
 
 
 def _repair_after_blanks(
-    tags: list[str], text: str, numbers: list[int], report: Report, policy: Policy
+    tags: list[str], text: str, numbers: Sequence[int], report: Report, policy: Policy
 ) -> list[str]:
     """Repair any I after a space tagged O, because dropping the space would hide the error."""
     hidden = any(

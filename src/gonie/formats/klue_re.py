@@ -19,7 +19,7 @@ from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import LabelledFormat, Row
 from gonie.formats.json_list import write_objects
-from gonie.formats.nested_tables import first_row, read_rows
+from gonie.formats.nested_tables import peek_rows, read_rows
 from gonie.formats.spans import check_span
 from gonie.formats.tagged_rows import row_text
 from gonie.text.labelled_text import LabelledRow, LabelledText, TextOptions, split_labels
@@ -107,7 +107,7 @@ def _record(number: int, text: LabelledText) -> dict[str, Any]:
 
 
 def _recognise(head: FileHead) -> str | None:
-    first = first_row(head)
+    first = peek_rows(head)
     fits = first is not None and all(isinstance(first.row.get(key), dict) for key in ENTITIES)
     return f"it has the columns {' and '.join(ENTITIES)}" if fits else None
 

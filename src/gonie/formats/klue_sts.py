@@ -16,7 +16,7 @@ from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import PairFormat, Row, TableRows
 from gonie.formats.json_list import write_objects
-from gonie.formats.nested_tables import first_row, read_rows
+from gonie.formats.nested_tables import peek_rows, read_rows
 from gonie.text.labelled_text import LabelledPair, PairOptions
 from gonie.text.report import Report
 
@@ -60,7 +60,7 @@ def _record(number: int, pair: LabelledPair) -> dict[str, Any]:
 
 
 def _recognise(head: FileHead) -> str | None:
-    first = first_row(head)
+    first = peek_rows(head)
     labels = None if first is None else first.row.get("labels")
     if first is None or not isinstance(labels, dict) or not set(TEXTS) <= set(first.row):
         return None

@@ -24,7 +24,7 @@ class FirstRow(NamedTuple):
     row: Mapping[str, Any]
 
 
-def first_row(head: FileHead) -> FirstRow | None:
+def peek_rows(head: FileHead) -> FirstRow | None:
     """Return the first row of a file that is such a table, or None."""
     found = ((form, form.peek(head)) for form in FORMS)
     return next((FirstRow(form, row) for form, row in found if row is not None), None)
@@ -32,7 +32,7 @@ def first_row(head: FileHead) -> FirstRow | None:
 
 def read_rows(content: Content, report: Report) -> TableRows:
     """Read a file that is such a table. Refuse any other."""
-    first = first_row(content.head)
+    first = peek_rows(content.head)
     if first is None:
         raise InputError(
             "not a table with nested cells",
