@@ -200,6 +200,14 @@ def test_columns_of_0_and_1_are_labels(suffix: str) -> None:
     ]
 
 
+def test_columns_in_json_are_refused_with_the_option_of_pandas(tmp_path: Path) -> None:
+    """This is what ``to_json`` of pandas writes without options."""
+    table = {"text": {"0": "a", "1": "b"}, "label": {"0": "x", "1": "y"}}
+    (tmp_path / "f.json").write_text(json.dumps(table), "utf-8")
+    with pytest.raises(InputError, match=r"JSON object of columns: text, label.*orient='records'"):
+        list(LabelledSource(tmp_path / "f.json"))
+
+
 # --- writing ---------------------------------------------------------------------------------------------
 
 

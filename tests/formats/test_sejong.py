@@ -10,6 +10,7 @@ from gonie.errors import InputError
 from gonie.formats.detect import identify
 from gonie.formats.tagged import TaggedSource, survey, write
 from gonie.text.schemes import PLAIN
+from gonie.text.types import Sentence
 from support.format_files import FILES, again, plain
 
 FILE = FILES / "sejong.txt"
@@ -75,6 +76,12 @@ def test_other_lines_are_refused(line: str, tmp_path: Path) -> None:
 def test_entities_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="sejong cannot store sentences without parts of speech"):
         write(tmp_path / "f", TaggedSource(FILES / "klue-ner.tsv"), "sejong")
+
+
+@pytest.mark.parametrize("word", ["가 나", "세계__02"])
+def test_words_that_would_be_read_as_others_cannot_be_written(word: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"sejong cannot store morphemes such as '{word}/NNG'"):
+        write(tmp_path / "f", [Sentence((word,), ("NNG",))], "sejong", scheme=PLAIN)
 
 
 def test_utf_16_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> None:

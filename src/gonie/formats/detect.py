@@ -69,7 +69,7 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     kind = next(iter(formats.values())).kind
     if matches:
         raise _other_kind(matches[0], kind, head.path)
-    _refuse_lists(head)
+    _refuse_tables(head)
     problem = _foreign(head)
     if problem:
         raise InputError(f"{problem}, not a file of {kind}", path=head.path, fix=_SEE)
@@ -125,8 +125,14 @@ def _other_kind(match: Recognised, kind: str, path: str) -> InputError:
     )
 
 
-def _refuse_lists(head: FileHead) -> None:
-    """Refuse a CSV table whose columns are lists of words and of their tags."""
+def _refuse_tables(head: FileHead) -> None:
+    """Refuse a CSV table of lists of words and tags, and a JSON object of columns."""
+    if isinstance(head.document, dict) and _are_columns(list(head.document.values())):
+        raise InputError(
+            f"a JSON object of columns: {', '.join(list(head.document)[:8])}",
+            path=head.path,
+            fix="Write a list of rows: in pandas to_json(orient='records')",
+        )
     names = head.filled[0].split(",") if head.filled else []
     found = [name for name in names if name in (*WORDS, *TAGS)]
     if set(found) & set(WORDS) and set(found) & set(TAGS):
@@ -135,6 +141,12 @@ def _refuse_lists(head: FileHead) -> None:
             path=head.path,
             fix="Save the lists as such: to_parquet or to_json of datasets and pandas",
         )
+
+
+def _are_columns(values: list[object]) -> bool:
+    """Return whether these are columns of a table, as pandas writes them: objects with the same keys."""
+    keys = {frozenset(each) if isinstance(each, dict) else frozenset() for each in values}
+    return len(values) > 1 and len(keys) == 1 and frozenset() not in keys
 
 
 def _foreign(head: FileHead) -> str | None:

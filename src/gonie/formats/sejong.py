@@ -35,10 +35,10 @@ FORM = "form"
 CHANGED = "eojeols that their morphemes do not make up (no offsets in their sentences)"
 JOINT = " + "
 END = "SF"
-_MORPHEME = r"\S+/[A-Z]{2,5}"
+_MORPHEME = r"\S+/[A-Z][A-Z_-]+"
 _ANALYSIS = re.compile(rf"{_MORPHEME}(?: \+ {_MORPHEME})*")
 _NUMBER = re.compile(r"\w+-\d+")
-_HOMOGRAPH = re.compile(r"__\d+$")
+_HOMOGRAPH = re.compile(r"(?<=.)__\d\d$")
 
 
 class Eojeol(NamedTuple):
@@ -139,7 +139,8 @@ def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
         for _, own in groupby(rows, key=itemgetter(0)):
             morphemes = list(own)
             analysis = JOINT.join(f"{word}/{tag}" for _, word, tag, _ in morphemes)
-            if not _ANALYSIS.fullmatch(analysis):
+            numbered = any(_HOMOGRAPH.search(word) for _, word, _, _ in morphemes)
+            if numbered or not _ANALYSIS.fullmatch(analysis):
                 raise _unfit(f"morphemes such as {analysis[:60]!r}", sentence)
             form = morphemes[0][3] or "".join(word for _, word, _, _ in morphemes)
             total += 1
