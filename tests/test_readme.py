@@ -44,6 +44,7 @@ OWN = {
     "ner-ko": "mine.klue",
     "demo-ko": "mine.klue",
     "subjectivity": "mine.tsv",
+    "classify": "mine.tsv",
     "sentiment-nsmc": "mine.tsv",
     "pairs": "mine-pairs.tsv",
 }

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from gonie import load
+from gonie.cli.options import column_settings, file_settings
 from gonie.errors import RecipeError
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.recipe import TextDataConfig, TextRecipe
@@ -115,8 +116,14 @@ def test_the_commands_in_the_comment_of_a_recipe_are_valid(name: str) -> None:
     assert any(command[1:3] == ["train", name] for command in found)
     for command in found:
         if command[1] == "train":
-            changes = [command[i + 1] for i, word in enumerate(command) if word == "--set"]
-            assert set(command[3::2]) <= {"--set"}
+            first = next((i for i, word in enumerate(command) if word.startswith("--")), len(command))
+            options = list(zip(command[first::2], command[first + 1 :: 2], strict=True))
+            assert {option for option, _ in options} <= {"--set", "--text", "--label"}
+            changes = [value for option, value in options if option == "--set"]
+            changes += file_settings(command[3:first], changes)
+            text = [value for option, value in options if option == "--text"]
+            label = [value for option, value in options if option == "--label"]
+            changes += column_settings(name, (), text=text, label=label[0] if label else None)
             load_recipe(command[2], changes)
 
 

@@ -31,7 +31,7 @@ def test_an_actor_returns_results_and_errors_as_json(order: WorkOrder, tmp_path:
     actor = Actor(order)
     for _ in range(2):
         said = actor({"shard": [json.dumps(SHARD)]})
-        assert ShardResult(*json.loads(said["done"][0])) == ShardResult(4, 2, 2, 0, 0, 8)
+        assert ShardResult(*json.loads(said["done"][0])) == ShardResult(4, 2, 2, 0, 0, 8, {})
         assert said["refused"] == [""]
     (tmp_path / "a.txt").unlink()
     assert "file not found" in Actor(order)({"shard": [json.dumps(SHARD)]})["refused"][0]

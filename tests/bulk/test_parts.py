@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gonie.bulk import parts
+from gonie.bulk.input_columns import InputColumns
 from gonie.bulk.job import BulkJob
-from gonie.bulk.parts import PartRow, part_writer, write_bad
+from gonie.bulk.parts import PartRow, Write, part_writer, write_bad
 from gonie.bulk.rows import BadRow
 from gonie.formats.text_rows import TextRow
 
@@ -22,13 +23,14 @@ TEXTS = ["Anna lives in Seoul .", "", "good film", "it rains ."]
 
 def answers(job: BulkJob, rows: list[TextRow] | None = None) -> list[PartRow]:
     rows = rows or [
-        TextRow("f", at, (text,), {"id": at} if at % 2 else None) for at, text in enumerate(TEXTS)
+        TextRow("f", at, (text,), {"id": f"{at}"} if at % 2 else None) for at, text in enumerate(TEXTS)
     ]
     asked = job.answering()
-    return [
-        PartRow(found, found.row.place | asked.record(found))
-        for found in asked(rows, lambda row, error: None)
-    ]
+    return [PartRow(found, asked.record(found)) for found in asked(rows, lambda row, error: None)]
+
+
+def writer(job: BulkJob, inputs: InputColumns | None = None) -> Write:
+    return part_writer(job, job.returned_fields(), inputs)
 
 
 def without_nothing(row: dict[str, object]) -> dict[str, object]:
@@ -42,10 +44,13 @@ def test_tags_are_the_same_in_jsonl_and_parquet(
     monkeypatch.setattr(parts, "BATCH_ROWS", 3)
     tagging = replace(tagging, options={"nbest": nbest})
     found = answers(tagging)
-    part_writer(tagging)(tmp_path / "a.jsonl", found)
-    part_writer(replace(tagging, output="parquet"))(tmp_path / "a.parquet", found)
+    writer(tagging)(tmp_path / "a.jsonl", found)
+    writer(replace(tagging, output="parquet"))(tmp_path / "a.parquet", found)
     lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text("utf-8").splitlines()]
-    assert lines == [answer.record for answer in found]
+    for line, (answered, record) in zip(lines, found, strict=True):
+        assert (
+            line == answered.row.place | {n: json.loads(t) for n, t in answered.row.fields.items()} | record
+        )
     table = pq.read_table(tmp_path / "a.parquet")
     for row, line in zip(table.to_pylist(), lines, strict=True):
         row["tokens"] = [without_nothing(token) for token in row["tokens"]]
@@ -54,7 +59,7 @@ def test_tags_are_the_same_in_jsonl_and_parquet(
 
 def test_labels_in_parquet_equal_the_records(classifying: BulkJob, tmp_path: Path) -> None:
     found = answers(classifying)
-    part_writer(replace(classifying, output="parquet"))(tmp_path / "a.parquet", found)
+    writer(replace(classifying, output="parquet"))(tmp_path / "a.parquet", found)
     for row, answer in zip(pq.read_table(tmp_path / "a.parquet").to_pylist(), found, strict=True):
         assert (row["text"], row["label"]) == (answer.answered.found.text, answer.record["label"])
         assert {each["label"]: each["score"] for each in row["scores"]} == answer.record["scores"]
@@ -63,7 +68,8 @@ def test_labels_in_parquet_equal_the_records(classifying: BulkJob, tmp_path: Pat
 
 @pytest.mark.parametrize("task", ["tag", "classify", "pair"])
 def test_a_part_without_rows_has_the_schema(tagging: BulkJob, tmp_path: Path, task: str) -> None:
-    write = part_writer(replace(tagging, task=task, output="parquet"))
+    columns = ("text", "text_pair") if task == "pair" else ("text",)
+    write = writer(replace(tagging, task=task, output="parquet", columns=columns))
     write(tmp_path / "empty.parquet", [])
     schema = pq.read_schema(tmp_path / "empty.parquet")
     assert schema.names[:4] == ["file", "row", "id", "text"]
@@ -72,9 +78,9 @@ def test_a_part_without_rows_has_the_schema(tagging: BulkJob, tmp_path: Path, ta
 
 def test_an_id_of_any_type_is_written_as_text(tagging: BulkJob, tmp_path: Path) -> None:
     ids = ["x", 7, None, "half \ud800", [1]]
-    rows = [TextRow("f", at, ("it",), {"id": id}) for at, id in enumerate(ids)]
+    rows = [TextRow("f", at, ("it",), {"id": json.dumps(id)}) for at, id in enumerate(ids)]
     job = replace(tagging, output="parquet")
-    part_writer(job)(tmp_path / "a.parquet", answers(job, rows))
+    writer(job)(tmp_path / "a.parquet", answers(job, rows))
     found = pq.read_table(tmp_path / "a.parquet").column("id").to_pylist()
     assert found == ["x", "7", None, '"half \\ud800"', "[1]"]
 
@@ -86,13 +92,15 @@ def test_an_interrupted_part_leaves_no_file(tagging: BulkJob, tmp_path: Path, ou
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        part_writer(replace(tagging, output=output))(tmp_path / "part", broken())  # type: ignore[arg-type]
+        writer(replace(tagging, output=output))(tmp_path / "part", broken())  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
 
 
 def test_bad_rows_of_an_earlier_run_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "_bad"
-    write_bad(path, [BadRow("f", 3, "why", "나")])
-    assert json.loads(path.read_text("utf-8")) == {"file": "f", "row": 3, "reason": "why", "content": "나"}
+    write_bad(path, [BadRow("f", 3, "why", "나", {"id": "1.10", "file": '"b"'})])
+    assert path.read_text("utf-8") == (
+        '{"file": "f", "row": 3, "id": 1.10, "input_file": "b", "reason": "why", "content": "나"}\n'
+    )
     write_bad(path, [])
     assert not path.exists()

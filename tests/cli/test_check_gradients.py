@@ -158,4 +158,4 @@ def test_invalid_options_are_refused(gonie: Gonie, options: list[str], words: st
 
 
 def test_an_unknown_recipe_gets_a_suggestion(gonie: Gonie) -> None:
-    assert gonie("check-gradients", "nr").refused("did you mean 'ner'?")
+    assert gonie("check-gradients", "nr").refused("Did you mean ner?")

@@ -103,7 +103,7 @@ def test_tables_are_read_by_the_text_column_of_the_recipe(
     path.write_text("".join(apart.join(row) + "\n" for row in rows))
     outcome = gonie("classify", reviews, "--input", kind, "--file", path)
     assert outcome.out == "positive 0.982  good\nnegative 0.982  bad\n"
-    assert "skipped 1 rows with an empty text" in outcome.err
+    assert "skipped 1 row with an empty text" in outcome.err
 
 
 def test_marks_are_read_as_in_training(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:

@@ -101,10 +101,10 @@ def test_tables_are_read_by_the_text_columns_of_the_recipe(
     for options in ((), ("--input", kind)):
         outcome = gonie("classify", labels, "--file", path, *options)
         assert outcome.out == "other 0.982  good | bad\nsame 0.982  bad | bad\n", outcome.err
-        assert "skipped 1 pairs with an empty text" in outcome.err
+        assert "skipped 1 pair with an empty text" in outcome.err
     path.write_text(apart.join(("text", "text_pair")) + "\n" + apart.join(("good", "bad")) + "\n")
     assert gonie("classify", labels, "--file", path).refused(
-        f"table.{kind}", "no columns premise and hypothesis", "'text', 'text_pair'"
+        f"table.{kind}", "no columns premise and hypothesis in the header: text, text_pair"
     )
 
 

@@ -127,7 +127,7 @@ def test_all_mistakes_are_reported_at_once_and_nothing_is_written(
         ([], "no recipe to compare"),
         (["--resume"], "--out"),
         (["--resume", "--out", "nowhere"], "without --resume"),
-        (["nr"], "did you mean 'ner'?"),
+        (["nr"], "Did you mean ner?"),
         (["ner", "--set", "train.lr=1", "--set", "train.lr=2"], "set twice"),
         (["ner", "--seeds", "0"], "seeds"),
         (["ner", "--folds", "3"], "--folds does not apply to a tagger"),

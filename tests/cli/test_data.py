@@ -154,7 +154,7 @@ def test_text_stats_count_labels_and_repeated_texts(tmp_path: Path) -> None:
     for words in (
         "header: review, mood",
         "3 texts",
-        "skipped 1 rows with an empty text",
+        "skipped 1 row with an empty text",
         "text length in words: shortest 2",
         "1 repeated text with different labels",
         "66.7%",

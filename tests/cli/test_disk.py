@@ -194,7 +194,7 @@ def test_a_read_only_folder_can_be_used_but_not_written(
     disk.protect()
     before = contents(disk.folder)
     train = ["train", toy / "toy.toml", "--set", "train.epochs=1", "--out"]
-    assert gonie(*train, disk.folder / "new").refused(str(disk.folder), "Read-only")
+    assert gonie(*train, disk.folder / "new").refused(str(disk.folder), "read-only")
     assert gonie(*train, disk.folder / "empty").refused(str(disk.folder), "read-only")
     assert gonie("train", toy / "toy.toml", "--out", disk.folder / "run", "--resume").refused("read-only")
     out = disk.folder / "out"

@@ -158,7 +158,7 @@ def test_mapped_labels_are_scored(gonie: Gonie, toy_run: Path, other_names: Path
     assert outcome.code == 0, outcome.err
     assert "F1 100.00" in outcome.out
     assert "shared by the file and the model" in outcome.out
-    assert "skipped 1 gold entities of the type product, which the map drops" in outcome.out
+    assert "skipped 1 gold entity of the type product, which the map drops" in outcome.out
 
 
 def test_types_that_only_the_file_has_are_left_out_and_counted(
@@ -166,7 +166,7 @@ def test_types_that_only_the_file_has_are_left_out_and_counted(
 ) -> None:
     outcome = gonie("evaluate", toy_run, other_names, "--map", "person=PER")
     assert outcome.code == 0, outcome.err
-    assert "skipped 1 gold entities of the type location" in outcome.out
+    assert "skipped 1 gold entity of the type location" in outcome.out
     assert "F1 100.00" in outcome.out, "predicted locations are no errors where the file has none"
 
 

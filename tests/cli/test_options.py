@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from gonie.cli.options import (
     check_nbest,
     check_nbest_range,
     check_output_files,
+    check_output_folder,
     with_seed_and_device,
 )
 from gonie.errors import InputError, OutputError
@@ -91,3 +95,66 @@ def test_seed_and_device_override_set() -> None:
 def test_absent_seed_and_device_change_nothing() -> None:
     assert with_seed_and_device(None, seed=None, device=None) == []
     assert with_seed_and_device(None, seed=0, device=None) == ["train.seed=0"]
+
+
+def test_output_folders_are_checked_before_any_work(tmp_path: Path) -> None:
+    check_output_folder(None)
+    check_output_folder(tmp_path / "new" / "deep")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").write_text("x", "utf-8")
+    for folder, told in ((tmp_path / "file", "is a file"), (Path("/proc/gonie"), "cannot write /proc/gonie")):
+        with pytest.raises(OutputError, match=told):
+            check_output_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "train ner --out {}/x",
+        "pretrain elmo-small --text a.txt --out {}/x",
+        "compare ner --out {}/x",
+        "export runs/ner --out {}/x",
+        "export runs/ner --out new --onnx {}/x.onnx",
+        "tag runs/ner --file a.txt --out {}/x",
+        "classify runs/ner --file a.txt --out {}/x",
+        "vectors runs/ner --out {}/x.png",
+        "embed runs/ner Anna --out {}/x.npz",
+        "explain runs/ner Anna --html {}/x.html",
+        "evaluate runs/ner a.conll --json {}/x.json",
+        "data convert a.conll --to jsonl --out {}/x.jsonl",
+        "data tokenise a.txt --out {}/x.txt",
+        "import-elmo options.json weights.hdf5 --out {}/x",
+        "demo --out {}/x",
+    ],
+)
+def test_every_command_checks_its_output_first(gonie: Callable[..., Any], tmp_path: Path, typed: str) -> None:
+    """The model and the input do not exist either, so an error about them would show that they came first."""
+    file = tmp_path / "file"
+    file.write_text("x", "utf-8")
+    assert gonie(*typed.format(file).split()).refused(f"cannot write {file}/x")
+
+
+@pytest.mark.parametrize(
+    ("words", "position", "expected"),
+    [
+        ("gonie train cl", 2, {"classify"}),
+        ("gonie pretrain elmo-", 2, {"elmo-ko", "elmo-small"}),
+        ("gonie train classify --set model.bag.w", 4, {"model.bag.words="}),
+        ("gonie train ner --set model.bag.w", 4, set()),
+        ("gonie compare ner --set train.epo", 4, {"train.epochs="}),
+        ("gonie tra", 1, {"train"}),
+    ],
+)
+def test_the_shell_completes_recipes_and_keys(words: str, position: int, expected: set[str]) -> None:
+    """As bash asks for completions, in a process of its own."""
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(position), "_GONIE_COMPLETE": "complete_bash"}
+    ended = subprocess.run(
+        [sys.executable, "-m", "gonie"],
+        env=os.environ | asked,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,  # 1 if there is nothing to complete
+    )
+    assert set(ended.stdout.split()) == expected
+    assert ended.stderr == ""

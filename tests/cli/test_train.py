@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -124,7 +125,7 @@ def test_all_mistakes_in_a_recipe_are_reported_at_once(gonie: Gonie, toy: Path) 
 
 
 def test_an_unknown_recipe_gets_a_suggestion(gonie: Gonie) -> None:
-    assert gonie("train", "nr").refused("did you mean 'ner'?")
+    assert gonie("train", "nr").refused("Did you mean ner?")
 
 
 def test_a_finished_run_is_not_overwritten(gonie: Gonie, toy: Path, toy_run: Path) -> None:
@@ -279,7 +280,31 @@ def test_a_fourth_file_is_refused(gonie: Gonie, toy: Path) -> None:
 
 def test_a_data_file_in_place_of_the_recipe_is_explained(gonie: Gonie, toy: Path) -> None:
     file = toy / "train.conll"
-    assert gonie("train", file).refused("not a recipe", f"gonie train ner {file}", "subjectivity")
+    assert gonie("train", file).refused("not a recipe", f"gonie train ner {file}", f"gonie train tag {file}")
+
+
+def test_columns_of_a_table_can_be_named(gonie: Gonie, tmp_path: Path) -> None:
+    file = tmp_path / "tickets.csv"
+    rows = [f"how do I pay {number},pay\nwhere is parcel {number},ship" for number in range(10)]
+    file.write_text("\n".join(["question,intent", *rows]) + "\n", "utf-8")
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1"]
+    columns = ["--text", "question", "--label", "intent"]
+    outcome = gonie("train", "classify", file, *columns, *small, "--out", tmp_path / "run")
+    assert outcome.code == 0, outcome.err
+    data = tomllib.loads((tmp_path / "run" / "recipe.toml").read_text("utf-8"))["data"]
+    assert (data["text_column"], data["label_column"]) == ("question", "intent")
+
+
+def test_columns_of_both_texts_of_a_pair_can_be_named(gonie: Gonie, pair_toy: Path, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.tsv"
+    header, _, rows = (pair_toy / "labels-train.tsv").read_text("utf-8").partition("\n")
+    file.write_text("a b c".replace(" ", "\t") + "\n" + rows, "utf-8")
+    assert len(header.split("\t")) == 3
+    small = ["--set", "model.encoder.hidden=4", "--set", "model.matching.composition.hidden=4"]
+    columns = ["--text", "a", "--text", "b", "--label", "c"]
+    run = tmp_path / "run"
+    assert gonie("train", "pairs", file, *columns, *small, "--set", "train.epochs=1", "--out", run).code == 0
+    assert tomllib.loads((run / "recipe.toml").read_text("utf-8"))["data"]["text_columns"] == ["a", "b"]
 
 
 CONLL_2003 = (

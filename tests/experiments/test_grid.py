@@ -181,7 +181,7 @@ def test_the_problems_of_all_cells_are_reported_once() -> None:
     assert "lr=-1" in text
     assert text.count("model.encoder.hidden:") == 2
     assert text.count("did you mean 'epochs'?") == 1
-    assert "did you mean 'ner'?" in text
+    assert "Did you mean ner?" in text
 
 
 def test_a_missing_file_is_reported_before_anything_runs(tmp_path: Path) -> None:

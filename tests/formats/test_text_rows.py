@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from gonie.errors import InputError
@@ -13,14 +15,17 @@ from gonie.formats.text_rows import (
     cell_row,
     check_one_source,
     check_texts,
-    header_names,
+    field_texts,
+    header_columns,
     kind_of,
     line_row,
     read_lines,
+    read_table,
     record_row,
     table_row,
 )
-from gonie.system.parquet import ParquetCell
+from gonie.system.parquet import ParquetBatch, ParquetCell
+from gonie.text.report import Report
 
 KINDS = ("text", "tokens", "jsonl", "tsv", "csv", "parquet")
 
@@ -50,14 +55,42 @@ def test_a_line_contains_one_text_or_several() -> None:
 
 
 def test_texts_of_a_table_row_are_found_by_the_header() -> None:
-    names = header_names("f", "id\tb\ta", ["a", "b"])
-    assert table_row("f", 2, "1\ty\tx", ["a", "b"], names) == TextRow("f", 2, ("x", "y"))
+    names = ["id", "b", "a"]
+    fields = {"id": '"1"', "b": '"y"', "a": '"x"'}
+    assert table_row("f", 2, "1\ty\tx", ["a", "b"], names) == TextRow("f", 2, ("x", "y"), fields)
     assert table_row("f", 3, "", ["a"], names) is None
     with pytest.raises(InputError, match=r"f:4: expected 3 columns separated by tabs.*got 2"):
         table_row("f", 4, "x\ty", ["a"], names)
-    for header, told in (("a\tb", "no column c"), ("c\tc", "several columns c")):
-        with pytest.raises(InputError, match=f"f:1: {told} in the header"):
-            header_names("f", header, ["c"])
+    assert header_columns("f", names, ["x"], ["b", "a"]) == ("b", "a")
+    for header, told in ((["a", "b"], "no column c in the header: a, b"), (["c", "x", "x"], "two columns")):
+        with pytest.raises(InputError, match=f"f:1: {told}"):
+            header_columns("f", header, ["c"])
+    with pytest.raises(InputError, match=r"no columns a and b or c and d in.*--column FIRST --column SECOND"):
+        header_columns("f", ["a", "c"], ["a", "b"], ["c", "d"])
+
+
+def test_cells_of_a_csv_table_come_back_with_their_line_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('id,text,more\n1,"a, b","two\nlines"\n\n2, ,x\n3,c,\n', "utf-8")
+    report = Report()
+    rows = list(read_table(path, "csv", report, columns=[["text"]], noun="rows"))
+    assert [(row.number, row.texts) for row in rows] == [(2, ("a, b",)), (6, ("c",))]
+    assert [json.loads(row.fields["more"]) for row in rows] == ["two\nlines", ""]
+    assert report.skipped == {"empty lines": 1, "rows with an empty text": 1}
+
+
+def test_a_table_without_a_header_has_texts_and_labels(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("good\tpos\nbad\tneg\n", "utf-8")
+    rows = list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows"))
+    assert [row.fields for row in rows] == [
+        {"text": '"good"', "label": '"pos"'},
+        {"text": '"bad"', "label": '"neg"'},
+    ]
+    for content, told in (("", "the file is empty"), ("text\n", "no rows in the file")):
+        path.write_text(content, "utf-8")
+        with pytest.raises(InputError, match=told):
+            list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows"))
 
 
 @pytest.mark.parametrize(
@@ -82,9 +115,9 @@ def test_another_number_of_texts_is_refused(texts: list[str], needed: int, told:
 
 def test_texts_of_a_json_object_are_found_by_key() -> None:
     row = record_row("f", 1, '{"text": "나", "id": 3}', ["text"])
-    assert row == TextRow("f", 1, ("나",), {"text": "나", "id": 3})
+    assert row == TextRow("f", 1, ("나",), {"text": '"나"', "id": "3"})
     assert row is not None
-    assert row.place == {"file": "f", "row": 1, "id": 3}
+    assert row.place == {"file": "f", "row": 1}
     both = record_row("f", 1, '{"a": "x", "b": "y"}', ["b", "a"])
     assert both is not None
     assert both.texts == ("y", "x")
@@ -95,13 +128,29 @@ def test_texts_of_a_json_object_are_found_by_key() -> None:
         record_row("f", 4, '{"a": "x"}', ["a", "b"])
 
 
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        (" { } ", {}),
+        ('{"a":1e400 ,"b" : -0.10,"c":1.0}', {"a": "1e400", "b": "-0.10", "c": "1.0"}),
+        ('{"a": [1, {"b": null}], "\\u00e9\\"": "}\\","}', {"a": '[1, {"b": null}]', 'é"': '"}\\","'}),
+        ('{"a": [1,\n2],\r\n"b": "x"}', {"a": "[1, 2]", "b": '"x"'}),
+        ('{"a": 1, "a": 2}', {"a": "2"}),
+    ],
+)
+def test_fields_of_a_json_object_come_back_as_they_are_written(line: str, fields: dict[str, str]) -> None:
+    assert field_texts(line) == fields
+
+
 def test_texts_of_a_parquet_row_are_found_by_column() -> None:
-    row = cell_row("f", ParquetCell(2, ("x", "y"), b"id"), ["a", "b"])
-    assert row == TextRow("f", 2, ("x", "y"), {"id": "b'id'", "a": "x", "b": "y"})
+    batch = ParquetBatch(Path("f"), pa.record_batch({"a": ["?", "x"], "b": ["?", "y"], "n": [1, 2]}))
+    row = cell_row("f", ParquetCell(2, ("x", "y"), batch, 1), ["a", "b"])
+    assert (row.number, row.texts) == (2, ("x", "y"))
+    assert row.fields == {"a": '"x"', "b": '"y"', "n": "2"}
     with pytest.raises(InputError, match=r"f:1: null in the column 'a'"):
-        cell_row("f", ParquetCell(1, (None,)), ["a"])
+        cell_row("f", ParquetCell(1, (None,), batch, 0), ["a"])
     with pytest.raises(InputError, match="invalid UTF-8"):
-        cell_row("f", ParquetCell(1, (b"\xff",)), ["a"])
+        cell_row("f", ParquetCell(1, (b"\xff",), batch, 0), ["a"])
 
 
 # --- lines of a text, of files or of standard input

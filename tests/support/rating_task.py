@@ -259,6 +259,7 @@ class RatingRecords:
 
     inputs = InputKinds((TEXT, JSONL, PARQUET), (), (JSONL, PARQUET), (TEXT, JSONL, PARQUET))
     outputs = ("pretty", JSONL)
+    fields = ("text", "rating")
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
         """Return the one text column."""
@@ -298,7 +299,7 @@ class RatingAnswering:
         for row, found in zip(given, self._rater.pipe(row.texts[0] for row in given), strict=True):
             yield Answered(row, found, found.tokens)
 
-    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Any]:
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
         """Return nothing: there are no labelled formats."""
         return iter(())
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gonie.text.report import Misaligned, Report, count
+import pytest
+
+from gonie.text.report import Misaligned, Report, count, count_of
 
 
 def test_every_kind_of_entry_is_displayed() -> None:
@@ -46,3 +48,22 @@ def test_a_shortened_list_says_how_many_are_missing() -> None:
 
 def test_counts_use_singular_and_plural() -> None:
     assert (count(1, "tag"), count(0, "tag"), count(12345, "tag")) == ("1 tag", "0 tags", "12,345 tags")
+
+
+@pytest.mark.parametrize(
+    ("plural", "singular"),
+    [
+        ("rows with an empty text", "row with an empty text"),
+        ("empty lines", "empty line"),
+        ("gold entities of the type PER", "gold entity of the type PER"),
+        ("'# text' lines that do not match their words", "'# text' line that does not match its words"),
+        ("marks that contain no token", "mark that contains no token"),
+        ("texts cut to 1,000 tokens", "text cut to 1,000 tokens"),
+    ],
+)
+def test_one_of_something_is_written_in_the_singular(plural: str, singular: str) -> None:
+    assert count_of(2000, plural) == f"2,000 {plural}"
+    assert count_of(1, plural) == f"1 {singular}"
+    report = Report()
+    report.skipped[plural] += 1
+    assert f"skipped 1 {singular}" in report.lines()

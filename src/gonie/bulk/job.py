@@ -12,10 +12,12 @@ from gonie.errors import BundleError, InputError
 from gonie.runtime.bundle import INDEX
 from gonie.tasks.load import find_bundle
 from gonie.tasks.loaded import load_model
-from gonie.tasks.records import Answering, Records
+from gonie.tasks.records import TEXTS, Answering, Records, ReturnedFields
 from gonie.tasks.table import TASKS
 
 Output = Literal["jsonl", "parquet"]
+PLACE = ("file", "row")
+"""The fields that a bulk run adds to an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,11 @@ class BulkJob:
                 f"bulk runs do not support the task {self.task!r}", fix=f"Use {', '.join(known)}"
             )
         return task.records()
+
+    def returned_fields(self) -> ReturnedFields:
+        """Return the writer of the fields of the input. Parquet parts always have columns for the texts."""
+        texts = TEXTS[: len(self.columns)] if self.output == "parquet" else ()
+        return ReturnedFields((*PLACE, *texts, *self.records.fields), self.columns)
 
     def settings(self) -> dict[str, Any]:
         """Return everything that the parts depend on except the input, as JSON. The model is a digest."""

@@ -15,7 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.formats.text_rows import COMPRESSED, PARQUET, TSV, header_names
+from gonie.formats.text_rows import COMPRESSED, PARQUET, TSV, header_columns
 from gonie.system.files import open_bytes
 from gonie.system.parquet import open_table
 from gonie.system.raw_lines import Cut, cut_lines, read_raw_lines
@@ -68,7 +68,9 @@ def _cut_table(number: int, metadata: Any, columns: Sequence[str], size: int) ->
 def read_header(path: Path, name: str, columns: Sequence[str]) -> tuple[str, ...]:
     """Return the column names in the first line of a TSV table. ``name`` is its name in messages."""
     first = next(read_raw_lines(path), None)
-    return header_names(name, "" if first is None else first.text(), columns)
+    names = tuple(("" if first is None else first.text()).split("\t"))
+    header_columns(name, names, columns)
+    return names
 
 
 def _below_header(path: Path, cuts: Sequence[Cut]) -> list[Cut]:

@@ -42,6 +42,11 @@ class InputFile(NamedTuple):
     size: int
     modified: int
 
+    @property
+    def name(self) -> str:
+        """The path in parts, which are UTF-8: other bytes are written as \\xNN."""
+        return os.fsencode(self.path).decode("utf-8", errors="backslashreplace")
+
 
 @dataclass(frozen=True, kw_only=True)
 class BulkPlan:

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gonie.bulk.pieces import FilePiece, read_header
 from gonie.bulk.plan import InputFile
 from gonie.errors import InputError
-from gonie.formats.text_rows import COMPRESSED, LINES, PARQUET, TSV, TextRow, cell_row, table_row
+from gonie.formats.text_rows import (
+    COMPRESSED,
+    JSONL,
+    LINES,
+    PARQUET,
+    TSV,
+    TextRow,
+    cell_row,
+    checked_fields,
+    table_row,
+)
 from gonie.system.files import is_utf8
 from gonie.system.parquet import ParquetCell, read_cells
 from gonie.system.raw_lines import Cut, RawLine, read_raw_lines
@@ -22,21 +32,27 @@ Stored = RawLine | ParquetCell
 
 
 class BadRow(NamedTuple):
-    """An invalid row and the reason. ``content`` is the beginning of the row, if readable."""
+    """An invalid row and the reason. ``content`` is the beginning of the row, if readable.
+
+    ``fields`` are those of the input by name, as JSON texts. A line that could not be parsed has none.
+    """
 
     file: str
     row: int
     reason: str
     content: str
+    fields: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
-    def of(cls, file: str, row: int, error: InputError, content: str | bytes | None) -> BadRow:
+    def of(
+        cls, file: str, row: int, error: InputError, content: str | bytes | None, fields: Mapping[str, str]
+    ) -> BadRow:
         """Return the invalid row for an error."""
         if isinstance(content, bytes):
             content = content[: 4 * MAX_CONTENT].decode("utf-8", errors="backslashreplace")
         shown = (content or "")[:MAX_CONTENT]
         reason = str(error).removeprefix(f"{file}:{row}: ")
-        return cls(file, row, reason, shown if is_utf8(shown) else ascii(shown))
+        return cls(file, row, reason, shown if is_utf8(shown) else ascii(shown), fields)
 
 
 class RowReader:
@@ -57,12 +73,12 @@ class RowReader:
     def __call__(self, piece: FilePiece) -> Iterator[TextRow | BadRow]:
         """Yield the rows of a piece in order. Blank lines of JSONL and TSV are skipped."""
         source = self._sources[piece.file]
-        name = _written(source.path)
+        name = source.name
         for stored in self._stored(piece, source):
             try:
                 row: TextRow | BadRow | None = self._row(stored, name, piece.file)
             except InputError as error:
-                row = BadRow.of(name, stored[0], error, _content(stored))
+                row = BadRow.of(name, stored[0], error, _content(stored), _fields(stored, source.kind))
             if row is not None:
                 yield row
 
@@ -109,6 +125,11 @@ def _content(stored: Stored) -> str | bytes | None:
     return stored.content if isinstance(stored, RawLine) else next((t for t in stored.texts if t), None)
 
 
-def _written(path: str) -> str:
-    """Return a file name with bytes that are not UTF-8 as \\xNN, since parts are UTF-8."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+def _fields(stored: Stored, kind: str) -> Mapping[str, str]:
+    """Return the fields of an invalid row, or none if it could not be parsed."""
+    if isinstance(stored, ParquetCell):
+        return stored.fields
+    try:
+        return checked_fields(stored.text()) if kind == JSONL else {}
+    except InputError:
+        return {}

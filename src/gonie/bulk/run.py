@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gonie.bulk.folder import PartFolder
+from gonie.bulk.input_columns import InputColumns
 from gonie.bulk.job import BulkJob
 from gonie.bulk.plan import make_plan
 from gonie.bulk.worker import BulkEngine, ShardResult, WorkOrder
@@ -70,6 +71,10 @@ def run_bulk(
     complete ones.
     """
     plan = make_plan(job.settings(), paths, kinds=job.records.inputs.files, kind=kind, shard_size=shard_size)
+    inputs = None
+    if job.output == "parquet":
+        fields = job.returned_fields()
+        inputs = InputColumns.of(plan.sources, root=Path(), columns=job.columns, fields=fields)
     place = PartFolder(folder)
     with place.locked():
         plan = place.settle(plan, display.cutting)
@@ -78,7 +83,7 @@ def run_bulk(
         display.begin(
             Extent(parts=len(shards), finished=len(finished), size=sum(shard.size for shard in left))
         )
-        order = WorkOrder(job.absolute(), plan.sources, Path.cwd(), folder.absolute())
+        order = WorkOrder(job.absolute(), plan.sources, Path.cwd(), folder.absolute(), inputs)
         try:
             with closing(engine(order, left)) as results:
                 for done in results:

@@ -25,7 +25,8 @@ from gonie.errors import InputError
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.tasks.loaded import load_model
-from gonie.text.report import Report
+from gonie.tasks.records import ReturnedFields, renamed_note
+from gonie.text.report import Report, count_of
 from gonie.text.tokenizers.settings import TokenizerSettings
 
 INTERRUPTED = 130
@@ -64,8 +65,9 @@ class AnswerCommand:
             columns = records.columns(loaded.model.recipe, self.bulk.column or ())
             named = {"columns": columns} if self.bulk.column else {}
             answering, notes = records.answering(loaded.model, self._options() | named), records.notes()
+            fields = ReturnedFields(records.fields, columns)
             write = stream_writer(
-                self.output or "pretty", answering, known=records.outputs, alone=bool(texts)
+                self.output or "pretty", answering, fields, known=records.outputs, alone=bool(texts)
             )
             rows = stream_rows(
                 texts,
@@ -85,8 +87,9 @@ class AnswerCommand:
                     progress.note(*notes.add(answered.notes))
             finally:
                 progress.stop()
-                skipped = (f"skipped {times:,} {reason}" for reason, times in report.skipped.most_common())
-                progress.note(*notes.summary(), *skipped)
+                counts = report.skipped.most_common()
+                skipped = (f"skipped {count_of(times, reason)}" for reason, times in counts)
+                progress.note(*notes.summary(), *skipped, *renamed_note(fields.renamed))
 
     def _answer_files(self, folder: Path) -> None:
         """Write the parts and a summary. Ctrl-C keeps the finished parts."""
@@ -102,7 +105,7 @@ class AnswerCommand:
             columns=records.columns(loaded.model.recipe, self.bulk.column or ()),
             options=self._options(),
         )
-        part_writer(job)  # fails before any work if pyarrow is missing
+        part_writer(job, job.returned_fields())  # fails before any work if pyarrow is missing
         engine = _engine(self.bulk, records.answering(loaded.model, job.options).tokenizer_settings)
         with BulkProgress(folder) as progress:
             try:
@@ -119,6 +122,8 @@ class AnswerCommand:
                 progress.stopped(len(PartFolder(folder).finished(job.output)))
                 raise typer.Exit(INTERRUPTED) from None
             progress.finished(outcome)
+            for note in renamed_note(progress.renamed):
+                typer.echo(f"note: {note}", err=True)
         if outcome.bad and outcome.bad == outcome.rows:
             raise InputError(f"every row is invalid. The first is {outcome.first_bad}")
         if outcome.bad:

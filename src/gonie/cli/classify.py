@@ -38,8 +38,8 @@ def classify(
     output: Annotated[
         str | None,
         typer.Option(
-            help="pretty: label, probability and text; jsonl: label, score and scores, with the keys of the "
-            "input object; parquet: a table (only with --out). Default: pretty, or jsonl with --out."
+            help="pretty: label, probability and text; jsonl: label, score and scores, after the "
+            "fields of the input; parquet: a table (only with --out). Default: pretty, or jsonl with --out."
         ),
     ] = None,
     out: Out = None,

@@ -7,12 +7,16 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.options import check_output_folder, complete_key, complete_recipe
+
 
 def compare(
     recipes: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RECIPE…", help="Recipe files or names of shipped recipes; more than one are compared."
+            metavar="RECIPE…",
+            help="Recipe files or names of shipped recipes; more than one are compared.",
+            autocompletion=complete_recipe,
         ),
     ] = None,
     *,
@@ -22,6 +26,7 @@ def compare(
             "--set",
             metavar="KEY=A,B,C",
             help="Sweep a recipe key over values, or set it to one: --set train.lr=0.1,0.01. Repeatable.",
+            autocompletion=complete_key,
         ),
     ] = None,
     seeds: Annotated[
@@ -61,6 +66,7 @@ def compare(
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.compare_display import CompareDisplay
 
+    check_output_folder(out)
     limit_spinning()
     keep_freed_memory()
     from gonie.experiments.compare import resume_comparison, start_comparison

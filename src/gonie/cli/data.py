@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.options import FormatName, Separator, TagColumn, WordColumn
+from gonie.cli.options import FormatName, Separator, TagColumn, WordColumn, check_output_files
 
 if TYPE_CHECKING:
-    from gonie.formats.format import ReadOptions
-    from gonie.text.labelled_text import TextOptions
+    from gonie.formats.labelled import LabelledSource
+    from gonie.formats.pairs import PairSource
+    from gonie.formats.tagged import TaggedSource
 
 app = typer.Typer(no_args_is_help=True, help="Check, measure, convert and tokenise data files.")
 
@@ -24,23 +27,101 @@ UnitOption = Annotated[
         help="Tokens of raw text: word for English; eojeol (default), syllable or morpheme for Korean.",
     ),
 ]
-TextsOption = Annotated[
-    bool,
-    typer.Option("--texts", help="Read labelled texts (tsv, csv, jsonl, semeval, parallel)."),
-]
+TextsOption = Annotated[bool, typer.Option("--texts", help="Read labelled texts. Default: by the content.")]
+PairsOption = Annotated[bool, typer.Option("--pairs", help="Read text pairs. Default: by the content.")]
 TextColumnOption = Annotated[
-    str, typer.Option("--text-column", help="With --texts: column or JSON key of the text.")
+    list[str] | None,
+    typer.Option("--text", "--text-column", help="Column or JSON key of the text; twice for text pairs."),
 ]
 LabelColumnOption = Annotated[
-    str, typer.Option("--label-column", help="With --texts: column or JSON key of the label; '' for none.")
+    str, typer.Option("--label", "--label-column", help="Column or JSON key of the label; '' for none.")
 ]
 LabelSeparatorOption = Annotated[
-    str, typer.Option("--label-separator", help="With --texts: separator between the labels of a text.")
+    str, typer.Option("--label-separator", help="Separator between the labels of a text.")
 ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """How the files of a command are read, as its options say."""
+
+    format: str
+    separator: str = "auto"
+    word_column: int | None = None
+    tag_column: str | None = None
+    language: str = "en"
+    unit: str = ""
+    texts: bool = False
+    pairs: bool = False
+    text: Sequence[str] = ()
+    label: str = "label"
+    label_separator: str = ""
+
+    @classmethod
+    def of(cls, context: typer.Context) -> _Reading:
+        """Return the options of a command with these names."""
+        given = {each.name: context.params[each.name] for each in fields(cls)}
+        return cls(**given | {"text": tuple(given["text"] or ())})
+
+    def source(self, file: str) -> TaggedSource | LabelledSource | PairSource:
+        """Return the file as sentences, texts or pairs, by the options or its content."""
+        from gonie.formats.detect import kind_of_examples
+        from gonie.formats.format import LabelledFormat, PairFormat
+
+        kind = "" if self.texts or self.pairs or self.text else kind_of_examples(file)
+        if self.pairs or len(self.text) > 1 or kind == PairFormat.kind:
+            return self._pairs(file)
+        if self.texts or self.text or kind == LabelledFormat.kind:
+            return self._texts(file)
+        return self._sentences(file)
+
+    def _sentences(self, file: str) -> TaggedSource:
+        from gonie.formats.format import ReadOptions
+        from gonie.formats.inspect import lazy_tokenizer, parse_tag_column
+        from gonie.formats.tagged import TaggedSource
+
+        options = ReadOptions(
+            format=self.format,
+            separator=self.separator,
+            word_column=self.word_column,
+            tag_column=parse_tag_column(self.tag_column),
+            tokenizer=lazy_tokenizer(self.language, _unit(self.language, self.unit)),
+        )
+        return TaggedSource(file, options)
+
+    def _texts(self, file: str) -> LabelledSource:
+        from gonie.formats.labelled import LabelledSource
+        from gonie.text.labelled_text import TextOptions
+
+        options = TextOptions(
+            format=self.format,
+            text_column=self.text[0] if self.text else "text",
+            label_column=self.label or None,
+            label_separator=self.label_separator,
+        )
+        return LabelledSource(file, options)
+
+    def _pairs(self, file: str) -> PairSource:
+        from gonie.errors import InputError
+        from gonie.formats.pairs import PairSource
+        from gonie.text.labelled_text import ColumnWords, PairOptions
+
+        if len(self.text) not in (0, 2):
+            raise InputError(f"text pairs have two texts, got {len(self.text)} --text", fix="Pass two")
+        first, *rest = self.text or ("", "")
+        options = PairOptions(
+            format=self.format,
+            texts=(first, rest[0]) if self.text else None,
+            label=None if self.label == "label" else self.label,
+            gold=bool(self.label),
+            advice=ColumnWords("--text FIRST --text SECOND", "--label NAME"),
+        )
+        return PairSource(file, options)
 
 
 @app.command("check")
 def check_command(
+    context: typer.Context,
     files: Files,
     *,
     format: FormatName = "auto",
@@ -50,8 +131,9 @@ def check_command(
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = "label",
+    pairs: PairsOption = False,
+    text: TextColumnOption = None,
+    label: LabelColumnOption = "label",
     label_separator: LabelSeparatorOption = "",
 ) -> None:
     """Report the contents of files and any errors in them. Exits with 2 if a file has errors."""
@@ -60,33 +142,28 @@ def check_command(
     from gonie.cli.views.data_report import print_check, print_text_check
     from gonie.errors import GonieError
     from gonie.formats.inspect import check
+    from gonie.formats.tagged import TaggedSource
+    from gonie.formats.text_stats import check_texts
 
+    reading = _Reading.of(context)
     console = Console()
     failed = 0
-    if texts:
-        from gonie.formats.text_stats import check_texts
-
-        for found in check_texts(files, _text_options(format, text_column, label_column, label_separator)):
-            print_text_check(console, found)
-            failed += found.report is None
-    else:
-        options = _options(
-            format=format,
-            separator=separator,
-            word_column=word_column,
-            tag_column=tag_column,
-            language=language,
-            unit=unit,
-        )
-        for verdict in check(files, options):
+    for source in map(reading.source, files):
+        if isinstance(source, TaggedSource):
+            verdict = check(source)
             print_check(console, verdict)
             failed += not verdict.passed
+        else:
+            found = check_texts(source)
+            print_text_check(console, found)
+            failed += found.report is None
     if failed:
         raise GonieError(f"{failed} of {len(files)} files have errors")
 
 
 @app.command("stats")
 def stats_command(
+    context: typer.Context,
     files: Files,
     *,
     format: FormatName = "auto",
@@ -96,46 +173,57 @@ def stats_command(
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,
-    text_column: TextColumnOption = "text",
-    label_column: LabelColumnOption = "label",
+    pairs: PairsOption = False,
+    text: TextColumnOption = None,
+    label: LabelColumnOption = "label",
     label_separator: LabelSeparatorOption = "",
 ) -> None:
-    """Count sentences or texts, words and labels.
+    """Count sentences, texts or pairs, words and labels.
 
     If more than one file is given, also report what is not in the first file.
     """
     from rich.console import Console
 
     from gonie.cli.views.data_report import print_stats, print_text_stats
+    from gonie.errors import InputError
     from gonie.formats.inspect import stats
+    from gonie.formats.tagged import TaggedSource
+    from gonie.formats.text_stats import text_stats
 
+    reading = _Reading.of(context)
     console = Console()
-    if texts:
-        from gonie.formats.text_stats import text_stats
-
-        for found in text_stats(files, _text_options(format, text_column, label_column, label_separator)):
-            print_text_stats(console, found)
-        return
-    for measured in stats(
-        files,
-        _options(
-            format=format,
-            separator=separator,
-            word_column=word_column,
-            tag_column=tag_column,
-            language=language,
-            unit=unit,
-        ),
-    ):
+    sources = [reading.source(file) for file in files]
+    tagged = [source for source in sources if isinstance(source, TaggedSource)]
+    others = [source for source in sources if not isinstance(source, TaggedSource)]
+    if tagged and others:
+        raise InputError(
+            f"{tagged[0].path} has tagged sentences, {others[0].path} labelled texts or pairs",
+            fix="Give files of one kind",
+        )
+    for measured in stats(tagged):
         print_stats(console, measured)
+    for found in text_stats(others):
+        print_text_stats(console, found)
 
 
 @app.command("convert")
 def convert_command(
+    context: typer.Context,
     file: Annotated[str, typer.Argument(metavar="FILE", help="File to read.")],
     *,
-    to: Annotated[str, typer.Option("--to", help="Format to write: conll, conllu, jsonl, tsv or klue.")],
-    out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", help="Format to write, such as conll or jsonl. An unknown name lists all formats."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="File to write, compressed if it ends in .gz or .xz; or a folder, as in brat.",
+        ),
+    ],
     scheme: Annotated[
         str | None,
         typer.Option(
@@ -155,34 +243,40 @@ def convert_command(
     tag_column: TagColumn = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
+    texts: TextsOption = False,
+    pairs: PairsOption = False,
+    text: TextColumnOption = None,
+    label: LabelColumnOption = "label",
+    label_separator: LabelSeparatorOption = "",
 ) -> None:
     """Convert a file to another format or tag scheme."""
     from rich.console import Console
 
     from gonie.cli.views.data_report import print_lines
+    from gonie.errors import InputError
     from gonie.formats.inspect import convert_file
+    from gonie.formats.tagged import TaggedSource
+    from gonie.formats.text_stats import convert_texts
     from gonie.text.report import count
     from gonie.text.schemes import policy_named, scheme_named
 
-    done = convert_file(
-        file,
-        options=_options(
-            format=format,
-            separator=separator,
-            word_column=word_column,
-            tag_column=tag_column,
-            language=language,
-            unit=unit,
-        ),
-        to=to,
-        out=out,
-        scheme=None if scheme is None else scheme_named(scheme),
-        policy=policy_named(repair),
-    )
+    wanted, policy = None if scheme is None else scheme_named(scheme), policy_named(repair)
+    reading = _Reading.of(context)
+    if not out.is_dir():
+        check_output_files(out)
+    source = reading.source(file)
+    if isinstance(source, TaggedSource):
+        done = convert_file(source, to=to, out=out, scheme=wanted, policy=policy)
+        report, written, kind = done.report, count(done.sentences, "sentence"), f"{to}, {done.target}"
+    elif wanted is not None:
+        raise InputError("only tagged sentences have a tag scheme", path=file, fix="Leave out --scheme")
+    else:
+        number = convert_texts(source, to=to, out=out)
+        report, kind = source.report, to
+        written = count(number, "pair" if report.pairs else "text")
     console = Console()
-    print_lines(console, done.report.lines())
-    written = count(done.sentences, "sentence")
-    print_lines(console, [f"wrote {written} to {out} ({to}, {done.target})"])
+    print_lines(console, report.lines())
+    print_lines(console, [f"wrote {written} to {out} ({kind})"])
 
 
 @app.command("tokenise")
@@ -205,13 +299,11 @@ def tokenise_command(
     import tempfile
 
     from gonie.cli.views.training_display import TrainingDisplay
-    from gonie.errors import OutputError
     from gonie.features.lm_text import build_stream
     from gonie.features.lm_text.plain import write_plain
     from gonie.text.report import count
 
-    if not out.parent.is_dir():
-        raise OutputError(f"{out}: folder not found: {out.parent}. Create it, or choose another --out.")
+    check_output_files(out)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, TrainingDisplay() as screen:
         stream = build_stream(
             files,
@@ -230,26 +322,5 @@ def tokenise_command(
         )
 
 
-def _options(
-    *, format: str, separator: str, word_column: int | None, tag_column: str | None, language: str, unit: str
-) -> ReadOptions:
-    from gonie.formats.format import ReadOptions
-    from gonie.formats.inspect import lazy_tokenizer, parse_tag_column
-
-    return ReadOptions(
-        format=format,
-        separator=separator,
-        word_column=word_column,
-        tag_column=parse_tag_column(tag_column),
-        tokenizer=lazy_tokenizer(language, _unit(language, unit)),
-    )
-
-
 def _unit(language: str, unit: str) -> str:
     return unit or ("eojeol" if language == "ko" else "word")
-
-
-def _text_options(format: str, text: str, label: str, separator: str) -> TextOptions:
-    from gonie.text.labelled_text import TextOptions
-
-    return TextOptions(format=format, text_column=text, label_column=label or None, label_separator=separator)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gonie.cli.options import check_output_folder
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,6 +35,7 @@ def demo(
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay, clock
 
+    check_output_folder(out)
     limit_spinning()
     keep_freed_memory()
     from gonie.tasks.paths import locate

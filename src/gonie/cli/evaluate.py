@@ -72,11 +72,18 @@ def evaluate(
     text_column: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column or JSON key of the text; twice for a model of text pairs. Default: as in training."
+            "--text",
+            "--text-column",
+            help="Column or JSON key of the text; twice for a model of text pairs. Default: as in training.",
         ),
     ] = None,
     label_column: Annotated[
-        str | None, typer.Option(help="Column or JSON key of the label or value. Default: as in training.")
+        str | None,
+        typer.Option(
+            "--label",
+            "--label-column",
+            help="Column or JSON key of the label or value. Default: as in training.",
+        ),
     ] = None,
     decode: Decode = "viterbi",
     bias: Bias = None,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.options import check_output_files, check_output_folder
+
 
 def export(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder of `gonie train`.")],
@@ -49,6 +51,8 @@ def export(
     from gonie.cli.process_settings import limit_spinning
     from gonie.cli.views.progress import StepProgress
 
+    check_output_folder(out)
+    check_output_files(onnx)
     limit_spinning()
     from gonie.export.cost import measure_cost
     from gonie.tasks.table import TASKS

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from gonie.cli.options import check_output_folder
+
 
 def import_elmo(
     options: Annotated[
@@ -40,6 +42,7 @@ def import_elmo(
     from gonie.cli.process_settings import limit_spinning
     from gonie.cli.views.progress import StepProgress
 
+    check_output_folder(out)
     limit_spinning()
     from gonie.tasks.language_model.torch.folder import check_free, save_bilm
     from gonie.tasks.language_model.torch.published_elmo import read_published

@@ -9,6 +9,7 @@ from queue import Queue
 from threading import Thread
 
 from gonie.errors import InputError
+from gonie.formats.detect import refuse_plain_text
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import read
 from gonie.formats.text_rows import (
@@ -23,6 +24,7 @@ from gonie.formats.text_rows import (
     check_one_source,
     check_texts,
     checked_argument,
+    content_kind,
     file_lines,
     kind_of,
     read_lines,
@@ -83,6 +85,8 @@ def check_suffixes(files: Sequence[Path], kinds: InputKinds) -> None:
     """Refuse files for a bulk run whose suffix is that of a format that only streams read."""
     for file in files:
         kind = kind_of(file, kinds.detected)
+        if kind == TEXT:
+            refuse_plain_text(file)
         if kind not in kinds.files:
             raise InputError(
                 f"--out cannot read {kind.upper()}, whose rows may span several lines",
@@ -108,8 +112,9 @@ def stream_rows(
     the kind by the suffix of each file.
     """
     check_kind(kind, (AUTO, *kinds.stream))
-    found = {file: kind_of(file, kinds.detected) if kind == AUTO else kind for file in files}
-    check_one_source(bool(texts), files if texts else [file for file in files if found[file] != PARQUET])
+    check_one_source(bool(texts), files, read=False)
+    found = {file: content_kind(file, kinds.stream) if kind == AUTO else kind for file in files}
+    check_one_source(bool(texts), [file for file in files if found[file] != PARQUET])
     own = TEXT if kind == AUTO else kind
     if own not in LINES and (texts or (own == PARQUET and not files)):
         source = "TEXT" if texts else "standard input"
@@ -141,14 +146,13 @@ def _rows(
         if is_stream(path):
             raise InputError("--input parquet cannot read a stream", fix="Pass --file FILE")
         cells = read_cells(Path(path), columns=columns)
-        yield from (cell_row(str(path), cell, columns)._replace(record=None) for cell in cells)
+        yield from (cell_row(str(path), cell, columns) for cell in cells)
     elif kind in LINES:
         rows = (LINES[kind](*place, columns) for place in file_lines(path))
         yield from (row for row in rows if row is not None)
     else:
         own = Report()
-        for number, example in enumerate(answering.read(path, kind, own), start=1):
-            yield TextRow(str(path), number, (), example=example)
+        yield from answering.read(path, kind, own)
         report.skipped.update(own.skipped)
 
 

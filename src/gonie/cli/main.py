@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
-from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from gonie.cli import (
     check_gradients,
@@ -28,7 +25,8 @@ from gonie.cli import (
     train,
     vectors,
 )
-from gonie.errors import GonieError, InputError, MissingExtraError
+from gonie.cli.commands import Command, Commands
+from gonie.errors import GonieError, MissingExtraError
 
 EXTRAS = {
     "torch": "train",
@@ -39,43 +37,6 @@ EXTRAS = {
     "captum": "explain",
 }
 """The extra of the package that installs each optional dependency."""
-
-
-OTHER_NAMES = {
-    **dict.fromkeys(("predict", "annotate", "ner"), "gonie tag, or gonie classify"),
-    **dict.fromkeys(("fit", "finetune", "fine-tune"), "gonie train"),
-    **dict.fromkeys(("test", "eval", "score"), "gonie evaluate"),
-    **dict.fromkeys(("check", "convert", "stats", "tokenise"), "gonie data"),
-    "tokenize": "gonie data tokenise",
-    "list": "gonie recipes",
-}
-"""What to use instead of commands that other tools have."""
-
-
-class Commands(TyperGroup):
-    """A group of commands whose help shows flags without a value, and which explains unknown commands."""
-
-    def get_params(self, ctx: Any) -> Any:
-        """Return the options of the group."""
-        return _without_flag_values(super().get_params(ctx))
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command of the group, or None."""
-        command = super().get_command(ctx, cmd_name)
-        if command is None and cmd_name in OTHER_NAMES:
-            raise InputError(f"no such command: {cmd_name}", fix=f"Use {OTHER_NAMES[cmd_name]}")
-        if command is not None:
-            _without_flag_values(command.get_params(ctx))
-        return command
-
-
-def _without_flag_values(options: Sequence[Any]) -> Sequence[Any]:
-    """Clear the placeholder of a value that Typer shows for flags: ``<bool>``."""
-    for option in options:
-        if getattr(option, "is_flag", False) and option.metavar is None:
-            option.metavar = ""
-    return options
-
 
 app = typer.Typer(
     name="gonie",
@@ -99,6 +60,8 @@ app.command()(import_elmo.import_elmo)
 app.command(cls=tag.OneText)(embed.embed)
 app.command()(check_gradients.check_gradients)
 app.add_typer(data.app, name="data", cls=Commands)
+for each in (*app.registered_commands, *data.app.registered_commands):
+    each.cls = each.cls if each.cls and issubclass(each.cls, Command) else Command
 
 
 def _version(wanted: bool) -> None:

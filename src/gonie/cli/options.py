@@ -14,6 +14,31 @@ import typer
 
 from gonie.errors import InputError, OutputError
 
+
+def complete_recipe(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Return the shipped recipes that the command trains and that begin with ``incomplete``."""
+    from gonie.tasks.recipe import recipe_names, recipe_summary
+    from gonie.tasks.table import TASKS
+
+    command = "pretrain" if ctx.info_name == "pretrain" else "train"
+    names = recipe_names(*(task.name for task in TASKS.values() if task.command == command))
+    return [(name, recipe_summary(name)) for name in names if name.startswith(incomplete)]
+
+
+def complete_key(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Return the recipe keys that begin with ``incomplete``: those of the recipe, or of all tasks."""
+    from gonie.errors import RecipeError
+    from gonie.tasks.recipe import recipe_keys, recipe_task
+    from gonie.tasks.table import TASKS
+
+    try:
+        tasks = [recipe_task(ctx.params["recipe"])]
+    except (KeyError, RecipeError):
+        tasks = list(TASKS)
+    keys = {key: text for task in tasks for key, text in recipe_keys(task).items()}
+    return [(f"{key}=", text) for key, text in keys.items() if key.startswith(incomplete)]
+
+
 # The model and its input.
 ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")]
 GivenText = Annotated[
@@ -33,7 +58,9 @@ GivenTexts = Annotated[
 RecipeName = Annotated[
     str,
     typer.Argument(
-        metavar="RECIPE", help="A recipe file, or the name of a shipped recipe (ner, pos, chunk, …)."
+        metavar="RECIPE",
+        help="A recipe file, or the name of a shipped recipe (ner, pos, tag, classify, …).",
+        autocompletion=complete_recipe,
     ),
 ]
 DataFiles = Annotated[
@@ -51,6 +78,23 @@ Changes = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Override a recipe key: --set model.encoder.hidden=300. Repeatable.",
+        autocompletion=complete_key,
+    ),
+]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="COLUMN",
+        help="Column or JSON key of the text, for labelled texts; twice for text pairs. Default: text.",
+    ),
+]
+LabelName = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        metavar="COLUMN",
+        help="Column or JSON key of the label, for labelled texts. Default: label.",
     ),
 ]
 RunOut = Annotated[
@@ -191,6 +235,7 @@ class BulkOptions:
             raise InputError("--out requires --file", fix="Pass --file FILE")
         if self.address and self.engine != "ray":
             raise InputError("--address requires --engine ray")
+        check_output_folder(self.out)
         return self.out
 
 
@@ -206,12 +251,27 @@ def check_output_files(*files: Path | None) -> None:
             raise OutputError(
                 f"cannot write {file}: folder {folder} does not exist. Run: mkdir -p {quote(str(folder))}"
             )
-        try:
-            with TemporaryFile(dir=folder):
-                pass
-        except OSError as error:
-            why = (error.strerror or str(error)).lower()
-            raise OutputError(f"cannot write {file}: {why}. Choose another folder") from None
+        _check_writable(file, folder)
+
+
+def check_output_folder(folder: Path | None) -> None:
+    """Refuse a folder that cannot be created or written to, before any work."""
+    if folder is None:
+        return
+    place = folder.absolute()
+    there = next(each for each in (place, *place.parents) if each.exists())
+    if not there.is_dir():
+        raise OutputError(f"cannot write {folder}: {there} is a file, not a folder. Choose another folder")
+    _check_writable(folder, there)
+
+
+def _check_writable(output: Path, folder: Path) -> None:
+    try:
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise OutputError(f"cannot write {output}: {why}. Choose another folder") from None
 
 
 def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Sequence[str] | None) -> None:
@@ -251,6 +311,42 @@ def file_settings(files: Sequence[str], changes: Sequence[str]) -> list[str]:
         if any(change.partition("=")[0].strip() == key for change in changes):
             raise InputError(f"{key} is given twice: as the file {file} and by --set", fix="Remove one")
     return [f"{key}={json.dumps(file, ensure_ascii=False)}" for file, key in zip(files, keys, strict=False)]
+
+
+def column_settings(
+    recipe: str, files: Sequence[str], *, text: Sequence[str] | None, label: str | None
+) -> list[str]:
+    """Return the settings of --text and --label, which depend on the task of the recipe."""
+    if not text and label is None:
+        return []
+    from gonie.tasks.recipe import recipe_task
+
+    task = recipe_task(recipe)
+    typed = "".join(f" {quote(file)}" for file in files) or " FILE"
+    if task not in ("classify", "pair"):
+        raise InputError(
+            f"--text and --label name columns of labelled texts, but {recipe} has the task {task!r}",
+            fix=f"To train a tagger, name the column of the tags: gonie train {quote(recipe)}{typed} "
+            "--set data.tag_column=N. To classify texts, use the recipe classify",
+        )
+    names = "".join(f" --text {quote(name)}" for name in text or ())
+    if task == "classify" and len(text or ()) > 1:
+        raise InputError(
+            f"--text is given {len(text or ())} times, but {recipe} reads one text per row",
+            fix=f"For text pairs, type: gonie train pairs{typed}{names}",
+        )
+    if task == "pair" and text and len(text) != 2:
+        raise InputError(
+            f"--text is given {'once' if len(text) == 1 else f'{len(text)} times'}, but {recipe} reads two "
+            "texts per row",
+            fix="Pass both columns: --text FIRST --text SECOND",
+        )
+    settings = [f"data.label_column={json.dumps(label, ensure_ascii=False)}"] if label is not None else []
+    if text and task == "classify":
+        settings.append(f"data.text_column={json.dumps(text[0], ensure_ascii=False)}")
+    elif text:
+        settings.append(f"data.text_columns={json.dumps(list(text), ensure_ascii=False)}")
+    return settings
 
 
 def with_seed_and_device(changes: list[str] | None, *, seed: int | None, device: str | None) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import Changes, Device, Resume, RunOut, Seed, with_seed_and_device
+from gonie.cli.options import Changes, Device, Resume, RunOut, Seed, complete_recipe, with_seed_and_device
 from gonie.cli.train import run_training
 
 
@@ -18,6 +18,7 @@ def pretrain(
         typer.Argument(
             metavar="RECIPE",
             help="A recipe file, or the name of a shipped recipe (elmo, elmo-small, elmo-ko).",
+            autocompletion=complete_recipe,
         ),
     ],
     *,

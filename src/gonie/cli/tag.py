@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from gonie.cli.commands import Command
 from gonie.cli.options import (
     Address,
     Bias,
@@ -27,7 +27,7 @@ from gonie.cli.options import (
 from gonie.errors import InputError
 
 
-class OneText(TyperCommand):
+class OneText(Command):
     """A command with a TEXT. If the text is typed as several arguments, the error says to quote it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -53,14 +53,15 @@ def tag(
         typer.Option(
             help="text: one text per line; tokens: one sentence per line as space-separated tokens; "
             'conll: words in columns; jsonl: one {"text": …} per line; parquet: a column of texts; '
-            "auto: parquet (with --out also jsonl) by file suffix, otherwise text."
+            "auto: jsonl or parquet by file suffix, otherwise text."
         ),
     ] = "auto",
     output: Annotated[
         str | None,
         typer.Option(
-            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets; "
-            "parquet: spans as a table (only with --out). Default: pretty, or jsonl with --out."
+            help="pretty: text with its labels; conll: word TAB tag (IOB2); jsonl: spans with offsets, "
+            "after the fields of the input; parquet: a table (only with --out). "
+            "Default: pretty, or jsonl with --out."
         ),
     ] = None,
     decode: Decode = "viterbi",

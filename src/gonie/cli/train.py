@@ -11,10 +11,14 @@ from gonie.cli.options import (
     Changes,
     DataFiles,
     Device,
+    LabelName,
     RecipeName,
     Resume,
     RunOut,
     Seed,
+    TextColumns,
+    check_output_folder,
+    column_settings,
     file_settings,
     with_seed_and_device,
 )
@@ -24,6 +28,8 @@ def train(
     recipe: RecipeName,
     files: DataFiles = None,
     *,
+    text: TextColumns = None,
+    label: LabelName = None,
     changes: Changes = None,
     out: RunOut = None,
     resume: Resume = False,
@@ -40,12 +46,13 @@ def train(
 
       gonie train ner train.conll dev.conll test.conll --set model.encoder.hidden=300
 
-      gonie train subjectivity reviews.tsv --out runs/reviews
+      gonie train classify tickets.csv --text question --label intent --out runs/tickets
 
       gonie train ner --out runs/ner --resume
     """
     settings = with_seed_and_device(changes, seed=seed, device=device)
     settings += file_settings(files or (), settings)
+    settings += column_settings(recipe, files or (), text=text, label=label)
     run_training(recipe, settings, out=out, resume=resume, command="train")
 
 
@@ -56,6 +63,7 @@ def run_training(
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay
 
+    check_output_folder(out)
     limit_spinning()
     keep_freed_memory()
     from gonie.tasks.recipe import load_recipe

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from gonie.cli.options import check_output_files
+
 
 def vectors(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder of `gonie train`.")],
@@ -54,6 +56,8 @@ def vectors(
 
     console = Console(highlight=False)
     files = picture_files(out or run / "vectors")
+    if out is not None:
+        check_output_files(*files)
     put = mapper(method, seed=seed)
     asked = [*(words or []), *(read_words(words_file) if words_file else [])]
     with console.status(escape(f"reading {run}")) as status:

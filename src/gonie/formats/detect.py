@@ -14,11 +14,12 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from gonie.errors import InputError
+from gonie.errors import GonieError, InputError
 from gonie.formats.content import Content, FileHead, open_content
 from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedFormat
 from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged_rows import TAGS, WORDS
+from gonie.system.files import is_empty, is_stream
 
 Kind = TypeVar("Kind", bound=Format)
 _COMMANDS = {
@@ -47,6 +48,36 @@ class Recognised(NamedTuple):
 def identify(path: str | PathLike[str]) -> Recognised | None:
     """Return the format of a file by its content, or None if its content fits none in particular."""
     return next(iter(_matches(open_content(path).head)), None)
+
+
+def refuse_plain_text(path: str | PathLike[str]) -> None:
+    """Raise InputError if a file that is to be read as one text per line has another structure."""
+    if is_stream(path) or is_empty(path):
+        return
+    head = open_content(path).head
+    match = next(iter(_matches(head)), None)
+    what = _foreign(head) if match is None else f"{match.format.description} ({match.reason})"
+    if what is None and head.record is not None:
+        what = "one JSON object per line"
+    if what is None:
+        return
+    quoted = shlex.quote(str(path))
+    to = "conll" if match is not None and isinstance(match.format, TaggedFormat) else "jsonl"
+    convert = f"Convert it first: gonie data convert {quoted} --to {to} --out NEW.{to}"
+    raise InputError(
+        f"the file is {what}, not plain text with one text per line",
+        path=path,
+        fix=convert if match else "Extract its texts into a text file, one per line",
+    )
+
+
+def kind_of_examples(path: str | PathLike[str]) -> str:
+    """Return the kind of a file's examples by its content, or tagged sentences if that is not clear."""
+    try:
+        found = None if is_stream(path) else identify(path)
+    except GonieError:  # told when the file is read
+        found = None
+    return TaggedFormat.kind if found is None else found.format.kind
 
 
 def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -> tuple[Kind, str]:
@@ -90,9 +121,15 @@ def format_named(name: str, formats: Mapping[str, Kind]) -> Kind:
 
 
 def is_table(file: Path, formats: Mapping[str, Format]) -> bool:
-    """Return whether the suffix is that of one of the formats, in which a text is only part of a line."""
+    """Return whether a file is in one of the formats, by its suffix or content, and not one text per line."""
     known = {suffix for each in formats.values() for suffix in each.suffixes}
-    return not known.isdisjoint(file.suffixes)
+    if not known.isdisjoint(file.suffixes):
+        return True
+    found = None if is_stream(file) or is_empty(file) else identify(file)
+    if found is None or found.format not in formats.values():
+        refuse_plain_text(file)
+        return False
+    return True
 
 
 def _matches(head: FileHead, own: Mapping[str, Format] | None = None) -> list[Recognised]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from gonie.formats.content import Content, FileHead
-from gonie.text.labelled_text import LabelledPair, LabelledRow, LabelledText, PairOptions, TextOptions
+from gonie.text.labelled_text import LabelledRow, PairOptions, TextOptions
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme
 from gonie.text.types import Sentence
@@ -61,6 +61,10 @@ class Format:
     """Returns the reason why the beginning of a file is in this format, or None."""
     rank: int = 0
     """Formats are tried in the order of their rank."""
+    write: Callable[..., Iterator[str | bytes]] | None = None
+    """Converts examples (tagged sentences: and the scheme of their tags) to pieces of a file."""
+    write_folder: Callable[..., Mapping[str, bytes]] | None = None
+    """Converts examples likewise to the files of a folder, by name, for formats with several files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,10 +74,6 @@ class TaggedFormat(Format):
     kind = "tagged sentences"
 
     read: Callable[[Content, ReadOptions, Report], Iterator[Sentence]]
-    write: Callable[[Iterable[Sentence], Scheme], Iterator[str | bytes]] | None = None
-    """Converts sentences, given the scheme of their tags, to pieces of a file."""
-    write_folder: Callable[[Iterable[Sentence], Scheme], Mapping[str, bytes]] | None = None
-    """Converts sentences to the files of a folder, by name, for formats with several files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +83,6 @@ class LabelledFormat(Format):
     kind = "labelled texts"
 
     read: Callable[[Content, TextOptions, Report], Iterator[LabelledRow]]
-    write: Callable[[Iterable[LabelledText]], Iterator[str | bytes]] | None = None
-    """Converts texts to pieces of a file."""
-    write_folder: Callable[[Iterable[LabelledText]], Mapping[str, bytes]] | None = None
-    """Converts texts to the files of a folder, by name."""
     marks: tuple[str, ...] = ()
     """The marks that texts of this format have by default."""
 
@@ -98,7 +94,6 @@ class PairFormat(Format):
     kind = "text pairs"
 
     read: Callable[[Content, PairOptions, Report], TableRows]
-    write: Callable[[Iterable[LabelledPair]], Iterator[str | bytes]] | None = None
 
 
 Row = tuple[int, Mapping[str, Any]]

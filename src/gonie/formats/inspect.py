@@ -15,7 +15,7 @@ import numpy as np
 from gonie.errors import GonieError
 from gonie.formats import conllu
 from gonie.formats.detect import format_named
-from gonie.formats.format import ReadOptions, Tokenize
+from gonie.formats.format import Tokenize
 from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
 from gonie.text.report import Report
@@ -64,13 +64,12 @@ class Check:
         return self.survey is not None and not self.survey.detection.invalid
 
 
-def check(paths: Iterable[Path], options: ReadOptions, *, shown: int = 20) -> Iterator[Check]:
-    """Yield the result for each file. A file that cannot be read does not stop the others."""
-    for path in paths:
-        try:
-            yield Check(str(path), survey(TaggedSource(path, options), shown=shown), "")
-        except GonieError as error:
-            yield Check(str(path), None, str(error))
+def check(source: TaggedSource, *, shown: int = 20) -> Check:
+    """Read a whole file, and return what was found or why it cannot be read."""
+    try:
+        return Check(str(source.path), survey(source, shown=shown), "")
+    except GonieError as error:
+        return Check(str(source.path), None, str(error))
 
 
 # --- stats -----------------------------------------------------------------------------------------------
@@ -110,11 +109,11 @@ class Stats:
     report: Report
 
 
-def stats(paths: Iterable[Path], options: ReadOptions) -> Iterator[Stats]:
+def stats(sources: Iterable[TaggedSource]) -> Iterator[Stats]:
     """Yield the statistics of each file, with the shares that do not occur in the first file."""
     first: Stats | None = None
-    for path in paths:
-        measured = _measure(TaggedSource(path, options))
+    for source in sources:
+        measured = _measure(source)
         if first is None:
             first = measured
             yield measured
@@ -175,9 +174,8 @@ class Conversion:
 
 
 def convert_file(
-    path: Path,
+    source: TaggedSource,
     *,
-    options: ReadOptions,
     to: str,
     out: Path,
     scheme: Scheme | None = None,
@@ -188,7 +186,6 @@ def convert_file(
     Invalid tags are refused, or repaired by the policy.
     """
     format_named(to, FORMATS)
-    source = TaggedSource(path, options)
     found = survey(source)
     if found.detection.invalid and policy == "error":
         first = found.problems[0] if found.problems else None

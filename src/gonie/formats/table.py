@@ -14,13 +14,17 @@ from gonie.formats.labelled_rows import labelled_format
 from gonie.formats.pair_rows import pair_format
 from gonie.formats.tagged_rows import tagged_format
 
-_OWN = {"format", "content", "detect", "table", "tagged", "labelled", "pairs", "inspect", "text_stats"}
+_OWN = {
+    *("format", "content", "detect", "table", "tagged", "labelled", "pairs"),
+    *("inspect", "text_stats", "text_rows", "writing"),
+}
+"""Modules that describe no format."""
 Kind = TypeVar("Kind", bound=Format)
 
 
 def _modules() -> list[ModuleType]:
     found = (module.name for module in iter_modules(gonie.formats.__path__))
-    return [import_module(f"gonie.formats.{name}") for name in found if name not in {*_OWN, "text_rows"}]
+    return [import_module(f"gonie.formats.{name}") for name in found if name not in _OWN]
 
 
 def _ordered(formats: Iterable[Kind]) -> dict[str, Kind]:

@@ -5,24 +5,20 @@ The formats are in ``table``.
 
 from __future__ import annotations
 
-import gzip
-import lzma
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from gonie.errors import InputError
 from gonie.formats.content import open_content
 from gonie.formats.detect import choose, format_named
 from gonie.formats.format import ReadOptions
 from gonie.formats.table import FORMATS
-from gonie.system.atomic_folder import replace_folder
-from gonie.system.files import Passes, atomic_file, display, is_stream
+from gonie.formats.writing import write_examples
+from gonie.system.files import Passes, display, is_stream
 from gonie.text.report import Report, count
 from gonie.text.schemes import (
     IOB2,
@@ -37,6 +33,8 @@ from gonie.text.schemes import (
 )
 from gonie.text.types import Sentence
 
+FEW = 20
+"""With fewer tokens or texts, every label may be different."""
 FIRST_REPAIRED = 5
 """The number of repaired tags that a report lists."""
 
@@ -199,6 +197,8 @@ def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
         else:
             tally.add(sentence.tags)
     report = plain_source.report
+    if source.options.format == "auto" and source.options.tag_column is None:
+        check_labels(tally.counts(), report.tokens, noun="tag", path=report.path)
     detection = tally.detect() if scheme == "auto" else _with_given_scheme(tally, scheme)
     source.report = report
     if tally.sequences:
@@ -214,6 +214,20 @@ def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
         untagged=untagged,
         problems=problems,
         report=report,
+    )
+
+
+def check_labels(labels: Mapping[str, int], total: int, *, noun: str, path: str) -> None:
+    """Refuse labels of which nearly every one is different: they are something else, such as ids or words."""
+    if total < FEW or 2 * len(labels) <= total:
+        return
+    some = ", ".join(map(repr, list(labels)[:3]))
+    option = "--tag-column (in a recipe data.tag_column)" if noun == "tag" else "--label"
+    raise InputError(
+        f"{len(labels):,} different {noun}s in {total:,}, such as {some}; this seems to be another column",
+        path=path,
+        fix=f"Choose the column of the {noun}s with {option}. If it is right, name the file's format with "
+        "--format (in a recipe data.format)",
     )
 
 
@@ -250,34 +264,4 @@ def write(
 
     ``scheme`` is the scheme of their tags, which formats with character spans need.
     """
-    writer = format_named(format, FORMATS)
-    number = 0
-
-    def counted() -> Iterator[Sentence]:
-        nonlocal number
-        for sentence in sentences:
-            number += 1
-            yield sentence
-
-    if writer.write_folder is not None:
-        replace_folder(Path(path), writer.write_folder(counted(), scheme))
-    elif writer.write is not None:
-        write_pieces(path, writer.write(counted(), scheme))
-    return number
-
-
-def write_pieces(path: str | PathLike[str], pieces: Iterable[str | bytes]) -> None:
-    """Write the pieces of a file atomically, text as UTF-8, compressed according to the suffix."""
-    with atomic_file(path, "wb") as file, _compressed(path, file) as stream:
-        for piece in pieces:
-            stream.write(piece.encode("utf-8") if isinstance(piece, str) else piece)
-
-
-def _compressed(path: str | PathLike[str], file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
-    """Return a stream that compresses according to the suffix. Equal content gives equal bytes."""
-    suffix = Path(path).suffix
-    if suffix == ".gz":
-        return cast(IO[bytes], gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0))
-    if suffix == ".xz":
-        return cast(IO[bytes], lzma.LZMAFile(file, "wb"))
-    return nullcontext(file)
+    return write_examples(path, format_named(format, FORMATS), sentences, scheme)

@@ -6,6 +6,7 @@ labelled texts are read in ``labelled_tables``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -14,6 +15,7 @@ from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
 from gonie.system.files import Line
 from gonie.text.report import Report
+from gonie.text.schemes import looks_tagged
 from gonie.text.types import Sentence
 
 
@@ -61,7 +63,10 @@ def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
 def _recognise(head: FileHead) -> str | None:
     rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
     fits = bool(rows) and all(map(_is_tagged, rows)) and any(" " in row[0] for row in rows)
-    return "each line has as many words before its tab as after it" if fits else None
+    tags = Counter(tag for row in rows for tag in row[-1].split())
+    if not fits or not (looks_tagged(tags) or all(tag == tag.upper() for tag in tags)):
+        return None
+    return "each line has as many tags after its tab as words before it"
 
 
 def _is_tagged(row: list[str]) -> bool:

@@ -3,14 +3,17 @@
     text      one text per line; rows with several texts are tab-separated
     tokens    one sentence per line, as space-separated tokens
     jsonl     one JSON object per line; the columns are its keys
-    tsv       a table with a header, one row per line (in bulk runs)
+    tsv       a table with a header, one row per line, without quoting
+    csv       a table with a header and quoting (in streams)
     parquet   a table with the texts in its columns
 
-In a stream, a task may also read files in its labelled formats (``conll``, ``tsv``). Their rows are examples.
+In a stream, a task may also read files in its labelled formats (``conll``). Their rows are examples.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -18,14 +21,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.errors import InputError
+from gonie.formats.delimited import read_csv_rows, read_tab_rows
+from gonie.formats.detect import identify, refuse_plain_text
+from gonie.formats.format import TaggedFormat
 from gonie.formats.jsonl import read_record
 from gonie.formats.table import TEXT_FORMATS
-from gonie.system.files import STANDARD_INPUT, display, is_stream, is_utf8, lines
-from gonie.system.parquet import ID, SUFFIX, ParquetCell
+from gonie.system.files import STANDARD_INPUT, display, is_empty, is_stream, is_utf8, lines
+from gonie.system.parquet import SUFFIX, ParquetCell, check_names
+from gonie.text.report import Report
 
 AUTO = "auto"
 """Choose the kind by the suffix of each file."""
-TEXT, TOKENS, JSONL, TSV, PARQUET = "text", "tokens", "jsonl", "tsv", "parquet"
+TEXT, TOKENS, JSONL, TSV, CSV, PARQUET = "text", "tokens", "jsonl", "tsv", "csv", "parquet"
 COMPRESSED = (".gz", ".xz")
 LONGEST_NAME = 4096
 ARGUMENT = "TEXT"  # the name in messages of the text given on the command line
@@ -39,22 +46,27 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
 
 
 class TextRow(NamedTuple):
-    """The texts of one row, their file and row number, and the object they come from, if any.
+    """The texts of one row, their file and row number, and the object or table row they come from, if any.
 
-    A row of a labelled file has no ``texts``. ``example`` is the example that the task's reader returned.
+    ``given`` has the fields of the input by name, as JSON texts, or is the row of a Parquet file. A row of a
+    labelled file has no ``texts``. ``example`` is the example that the task's reader returned.
     """
 
     file: str
     number: int
     texts: tuple[str, ...]
-    record: Mapping[str, Any] | None = None
+    given: Mapping[str, str] | ParquetCell | None = None
     example: Any = None
 
     @property
+    def fields(self) -> Mapping[str, str]:
+        """The fields of the input by name, as JSON texts. A plain line has none."""
+        return self.given.fields if isinstance(self.given, ParquetCell) else self.given or {}
+
+    @property
     def place(self) -> dict[str, Any]:
-        """The file and number of the row, and its id if it has one."""
-        known = {"file": self.file, "row": self.number}
-        return known | ({ID: self.record[ID]} if self.record and ID in self.record else {})
+        """The file and number of the row."""
+        return {"file": self.file, "row": self.number}
 
 
 def kind_of(path: str | Path, kinds: Sequence[str]) -> str:
@@ -62,6 +74,22 @@ def kind_of(path: str | Path, kinds: Sequence[str]) -> str:
     suffixes = [suffix for suffix in Path(path).suffixes if suffix not in COMPRESSED]
     last = suffixes[-1] if suffixes else ""
     return next((kind for kind in kinds if last in SUFFIXES.get(kind, ())), TEXT)
+
+
+def content_kind(path: str | Path, kinds: Sequence[str]) -> str:
+    """Return which of ``kinds`` a file is, by its suffix or else its content.
+
+    Raise InputError if its content is not plain text, and of no such kind.
+    """
+    kind = kind_of(path, kinds)
+    if kind != TEXT or is_stream(path) or is_empty(path):
+        return kind
+    found = identify(path)
+    sentences = found is not None and found.format.name == TSV and isinstance(found.format, TaggedFormat)
+    if found is not None and found.format.name in kinds and not sentences:
+        return found.format.name
+    refuse_plain_text(path)
+    return TEXT
 
 
 def line_row(
@@ -87,22 +115,65 @@ def record_row(file: str, number: int, line: str, columns: Sequence[str]) -> Tex
     if not line.strip():
         return None
     record = read_record(line, file, number, keys=columns)
-    return TextRow(file, number, tuple(record[column] for column in columns), record)
+    return TextRow(file, number, tuple(record[column] for column in columns), field_texts(line))
 
 
-def header_names(file: str, line: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the column names of a TSV header. Raise InputError unless it has each of ``columns`` once."""
-    names = tuple(line.split("\t"))
-    for column in columns:
-        if names.count(column) != 1:
-            problem = "several columns" if column in names else "no column"
-            raise InputError(
-                f"{problem} {column} in the header: {', '.join(names)[:200]}",
-                path=file,
-                line=1,
-                fix="Name the columns of the texts with --column. Without a header, use --input text",
-            )
-    return names
+_SPACE = re.compile(r"[ \t\n\r]*")
+_decode = json.JSONDecoder().raw_decode
+
+
+def field_texts(line: str) -> dict[str, str]:
+    """Return the values of a valid JSON object by key, as they are written.
+
+    So numbers come back with all their digits, which a float may not hold: 1e400, 1.10.
+    """
+    found: dict[str, str] = {}
+    at = _after(line, line.index("{") + 1)
+    while line[at] != "}":
+        name, at = _decode(line, at)
+        begin = _after(line, _after(line, at) + 1)  # after the colon
+        at = _decode(line, begin)[1]
+        found[name] = line[begin:at]
+        at = _after(line, at)
+        if line[at] == ",":
+            at = _after(line, at + 1)
+    if "\n" in line or "\r" in line:  # only between values: in strings they are escaped
+        return {name: text.replace("\n", " ").replace("\r", " ") for name, text in found.items()}
+    return found
+
+
+def checked_fields(line: str) -> dict[str, str]:
+    """Return the values of a JSON object by key, as they are written, or none if the line is invalid."""
+    try:
+        return field_texts(line) if isinstance(json.loads(line), dict) else {}
+    except (ValueError, RecursionError):  # ValueError also for a number with too many digits
+        return {}
+
+
+def _after(line: str, at: int) -> int:
+    """Return the place after any whitespace."""
+    found = _SPACE.match(line, at)
+    return found.end() if found else at
+
+
+def header_columns(file: str, names: Sequence[str], *known: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of the texts: the first of ``known`` that a header with these ``names`` has.
+
+    Raise InputError if it has none of them, or two columns with one name.
+    """
+    found = next((columns for columns in known if set(columns) <= set(names)), None)
+    if found is None:
+        missing = [name for name in known[0] if name not in names] if len(known) == 1 else known[0]
+        options = "--column" if len(known[0]) == 1 else "--column FIRST --column SECOND"
+        wanted = " or ".join(map(" and ".join, [missing, *known[1:]]))
+        raise InputError(
+            f"no column{'s' if len(missing) > 1 else ''} {wanted} in the header: {', '.join(names)[:200]}",
+            path=file,
+            line=1,
+            fix=f"Name the columns of the texts with {options}. Without a header, use --input text",
+        )
+    check_names(file, names)
+    return tuple(found)
 
 
 def table_row(
@@ -111,28 +182,77 @@ def table_row(
     """Return the row of a line of a TSV table with the columns ``names``, or None for a blank line."""
     if not line.strip():
         return None
-    cells = line.split("\t")
+    return _named_row(file, number, line.split("\t"), columns, names, kind=TSV)
+
+
+def _named_row(
+    file: str,
+    number: int,
+    cells: Sequence[str],
+    columns: Sequence[str],
+    names: Sequence[str],
+    *,
+    kind: str,
+) -> TextRow:
+    """Return the row with these cells of a table with the columns ``names``."""
     if len(cells) != len(names):
+        separators, fix = _ADVICE[kind]
         raise InputError(
-            f"expected {len(names)} columns separated by tabs, as in the header, got {len(cells)}",
+            f"expected {len(names)} columns separated by {separators}, as in the header, got {len(cells)}",
             path=file,
             line=number,
-            fix="Replace tabs inside texts by spaces",
+            fix=fix,
         )
     found = dict(zip(names, cells, strict=True))
-    return TextRow(file, number, tuple(found[column] for column in columns))
+    given = {name: json.dumps(cell, ensure_ascii=False) for name, cell in found.items()}
+    return TextRow(file, number, tuple(found[column] for column in columns), given)
+
+
+_ADVICE = {
+    TSV: ("tabs", "Replace tabs inside texts by spaces"),
+    CSV: ("commas", 'Quote texts that contain commas: "good, really"'),
+}
+
+
+def read_table(
+    path: str | Path, kind: str, report: Report, *, columns: Sequence[Sequence[str]], noun: str
+) -> Iterator[TextRow]:
+    """Yield the rows of a TSV or CSV table, with the texts in the first of ``columns`` that the header has.
+
+    A table of one text column, or of texts and labels, may have no header. Rows with an empty text and empty
+    lines are skipped and counted. ``noun`` is the plural of a row.
+    """
+    file = display(path)
+    report.path = file
+    rows = (read_tab_rows if kind == TSV else read_csv_rows)(lines(path), report)
+    first = next(rows, None)
+    if first is None:
+        raise InputError("the file is empty", path=file)
+    names: Sequence[str] = first[1]
+    if columns == [columns[0][:1]] and columns[0][0] not in names and len(names) <= 2:
+        rows, names = chain([first], rows), (columns[0][0], "label")[: len(names)]
+    wanted = header_columns(file, names, *columns)
+    empty = True
+    for number, cells in rows:
+        row = _named_row(file, number, cells, wanted, names, kind=kind)
+        if all(text.strip() for text in row.texts):
+            empty = False
+            yield row
+        else:
+            report.skipped[f"{noun} with an empty text"] += 1
+    if empty:
+        raise InputError(f"no {noun} in the file", path=file)
 
 
 def cell_row(file: str, cell: ParquetCell, columns: Sequence[str]) -> TextRow:
     """Return the row of a Parquet table row."""
-    found: dict[str, str] = {}
+    texts: list[str] = []
     for column, text in zip(columns, cell.texts, strict=True):
         if not isinstance(text, str):
             problem = "null" if text is None else "invalid UTF-8"
             raise InputError(f"{problem} in the column {column!r}", path=file, line=cell.row)
-        found[column] = text
-    named = {} if cell.id is None else {ID: _plain(cell.id)}
-    return TextRow(file, cell.row, tuple(found.values()), {**named, **found})
+        texts.append(text)
+    return TextRow(file, cell.row, tuple(texts), cell)
 
 
 LINES: Mapping[str, Callable[[str, int, str, Sequence[str]], TextRow | None]] = {
@@ -141,11 +261,6 @@ LINES: Mapping[str, Callable[[str, int, str, Sequence[str]], TextRow | None]] = 
     JSONL: record_row,
 }
 """The function that converts a line to a row, by input kind."""
-
-
-def _plain(value: Any) -> Any:
-    """Return an id as a value that JSON can store."""
-    return value if isinstance(value, str | int | float) else str(value)
 
 
 def check_texts(texts: Sequence[str], needed: int, *, call: str) -> None:
@@ -179,12 +294,12 @@ def is_file_name(text: str) -> bool:
         return False
 
 
-def check_one_source(given: bool, files: Sequence[str | Path]) -> None:
+def check_one_source(given: bool, files: Sequence[str | Path], *, read: bool = True) -> None:
     """Refuse a ``given`` text combined with files, and unreadable files before the first one is read."""
     if given and files:
         raise InputError("TEXT and --file cannot be combined", fix="Pass one of them")
     for file in files:
-        if not is_stream(file):
+        if read and not is_stream(file):
             next(lines(file), None)
 
 

@@ -1,6 +1,7 @@
-"""Statistics of labelled text files: label counts, lengths, duplicates.
+"""Checking, measuring and converting files of labelled texts or pairs.
 
-These functions implement ``gonie data check|stats --texts``. They return plain values and print nothing.
+These functions implement ``gonie data check|stats|convert`` for such files. They return plain values and
+print nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from os import PathLike
 import numpy as np
 
 from gonie.errors import GonieError
+from gonie.formats.detect import format_named
 from gonie.formats.inspect import QUANTILES
 from gonie.formats.labelled import LabelledSource
-from gonie.text.labelled_text import TextOptions
+from gonie.formats.pairs import PairSource
+from gonie.formats.table import PAIR_FORMATS, TEXT_FORMATS
+from gonie.formats.tagged import check_labels
+from gonie.formats.writing import write_examples
+from gonie.text.labelled_text import LabelledText
 from gonie.text.report import Report
 
 
@@ -55,30 +61,37 @@ class TextStats:
     report: Report
 
 
-def check_texts(paths: Iterable[str | PathLike[str]], options: TextOptions) -> Iterator[TextCheck]:
-    """Yield the result for each file. A file that cannot be read does not stop the others."""
-    for path in paths:
-        source = LabelledSource(path, options)
-        try:
-            for _ in source:
-                pass
-            yield TextCheck(str(path), source.report, "")
-        except GonieError as error:
-            yield TextCheck(str(path), None, str(error))
+Source = LabelledSource | PairSource
 
 
-def text_stats(paths: Iterable[str | PathLike[str]], options: TextOptions) -> Iterator[TextStats]:
+def check_texts(source: Source) -> TextCheck:
+    """Read a whole file, and return what was found or why it cannot be read."""
+    try:
+        labels = Counter(label for example in source for label in example.labels)
+        report = source.report
+        if source.options.format == "auto":
+            check_labels(labels, report.texts or report.pairs, noun="label", path=report.path)
+        return TextCheck(str(source.path), report, "")
+    except GonieError as error:
+        return TextCheck(str(source.path), None, str(error))
+
+
+def text_stats(sources: Iterable[Source]) -> Iterator[TextStats]:
     """Yield the statistics of each file, with its overlap with the first file."""
     first: tuple[set[int], Counter[str]] | None = None
-    for path in paths:
-        measured, seen = _measured(LabelledSource(path, options), first)
+    for source in sources:
+        measured, seen = _measured(source, first)
         first = first or (seen, measured.labels)
         yield measured
 
 
-def _measured(
-    source: LabelledSource, first: tuple[set[int], Counter[str]] | None
-) -> tuple[TextStats, set[int]]:
+def convert_texts(source: Source, *, to: str, out: str | PathLike[str]) -> int:
+    """Write the texts or pairs of a file in another format. Return their number."""
+    formats = PAIR_FORMATS if isinstance(source, PairSource) else TEXT_FORMATS
+    return write_examples(out, format_named(to, formats), source)
+
+
+def _measured(source: Source, first: tuple[set[int], Counter[str]] | None) -> tuple[TextStats, set[int]]:
     """Return the statistics of a file and the hashes of its texts. The texts themselves may be too many."""
     labels: Counter[str] = Counter()
     seen: dict[int, int] = {}  # hash of a text -> hash of its first labels
@@ -89,7 +102,8 @@ def _measured(
         unlabelled += not text.labels
         multi_label += len(text.labels) > 1
         lengths.append(len(text.text.split()))
-        key, own = hash((text.text, text.marks)), hash(frozenset(text.labels))
+        marks = text.marks if isinstance(text, LabelledText) else ()
+        key, own = hash((text.text, marks)), hash(frozenset(text.labels))
         repeated += key in seen
         contradicted += seen.setdefault(key, own) != own
         shared += first is not None and key in first[0]

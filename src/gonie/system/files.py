@@ -63,6 +63,12 @@ def is_stream(path: str | PathLike[str]) -> bool:
     return os.fspath(path) == STANDARD_INPUT or Path(path).is_fifo()
 
 
+def is_empty(path: str | PathLike[str]) -> bool:
+    """Return whether the path is a file without content."""
+    file = Path(path)
+    return file.is_file() and file.stat().st_size == 0
+
+
 class Passes:
     """Counts the passes over a path and refuses a second pass over a stream."""
 

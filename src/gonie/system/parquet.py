@@ -1,9 +1,13 @@
-"""Reading text columns of Parquet files of any size, with one batch of rows in memory at a time."""
+"""Reading texts and the other columns of Parquet files of any size, with one batch of rows in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import math
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,37 +16,117 @@ from gonie.errors import InputError, MissingExtraError
 from gonie.system.files import unreadable
 
 SUFFIX = ".parquet"
-ID = "id"
-"""Name of the optional column with row ids."""
+ROWS, HELD = 1024, 1 << 26
+"""The most rows and the most bytes in memory at a time."""
 
-ROWS = 1024
-"""Rows in memory at a time."""
+
+class ParquetBatch:
+    """Some rows of a file: all columns, as Arrow values and as JSON texts."""
+
+    def __init__(self, path: Path, arrow: Any) -> None:
+        self.path = path
+        self.arrow = arrow  # a RecordBatch
+
+    @cached_property
+    def fields(self) -> Sequence[Mapping[str, str]]:
+        """The values of each row by column, as JSON texts."""
+        names = self.arrow.schema.names
+        columns = [self._json_texts(name, column) for name, column in zip(names, self.arrow, strict=True)]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def _json_texts(self, name: str, column: Any) -> list[str]:
+        try:
+            return [_json_text(value) for value in column.cast(_json_type(column.type)).to_pylist()]
+        except (ValueError, NotImplementedError) as error:  # of Arrow, or bytes that are not UTF-8
+            raise InputError(
+                f"the column {name!r} of type {column.type} cannot be written as JSON: {error}",
+                path=self.path,
+                fix="Remove the column, or write Parquet: --out DIR --output parquet",
+            ) from None
 
 
 class ParquetCell(NamedTuple):
-    """A row: its number, counted from 1, its texts (None for null) and its id, if any.
+    """A row: its number, counted from 1, its texts (None for null), and its place in a batch.
 
     A text that is not valid UTF-8 is given as bytes.
     """
 
     row: int
     texts: tuple[str | bytes | None, ...]
-    id: Any = None
+    batch: ParquetBatch
+    at: int
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The values of the row by column, as JSON texts."""
+        return self.batch.fields[self.at]
 
 
 def read_cells(path: Path, *, columns: Sequence[str] = ("text",), group: int = 0) -> Iterator[ParquetCell]:
     """Yield the rows of a file, starting with row group ``group``."""
     with open_table(path, columns=columns) as table:
-        named = [ID] if ID not in columns and ID in table.schema_arrow.names else []
         metadata = table.metadata
         number = 1 + sum(metadata.row_group(before).num_rows for before in range(group))
         wanted = list(range(group, metadata.num_row_groups))
-        for batch in table.iter_batches(batch_size=ROWS, row_groups=wanted, columns=[*columns, *named]):
-            ids = batch.column(ID).to_pylist() if named else [None] * len(batch)
-            rows = zip(*(_texts(batch.column(column)) for column in columns), strict=True)
-            for texts, id in zip(rows, ids, strict=True):
-                yield ParquetCell(number, texts, id)
+        for arrow in table.iter_batches(batch_size=_batch_rows(metadata), row_groups=wanted):
+            batch = ParquetBatch(path, arrow)
+            rows = zip(*(_texts(arrow.column(column)) for column in columns), strict=True)
+            for at, texts in enumerate(rows):
+                yield ParquetCell(number, texts, batch, at)
                 number += 1
+
+
+def _batch_rows(metadata: Any) -> int:
+    """Return how many rows are read at a time: fewer if rows are large."""
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
+    largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+    return max(1, min(ROWS, HELD // max(largest, 1)))
+
+
+def _json_type(kind: Any) -> Any:
+    """Return the Arrow type to which values are cast before they are written as JSON.
+
+    Dates, times and decimals become strings, which have all their digits.
+    """
+    arrow = import_module("pyarrow")
+    types, found = arrow.types, kind
+    if isinstance(kind, arrow.BaseExtensionType):
+        found = _json_type(kind.storage_type)
+    elif types.is_temporal(kind) or types.is_decimal(kind):
+        found = arrow.string()
+    elif types.is_float16(kind):
+        found = arrow.float32()
+    elif types.is_dictionary(kind):
+        found = _json_type(kind.value_type)
+    elif types.is_struct(kind):
+        found = arrow.struct([arrow.field(each.name, _json_type(each.type)) for each in kind])
+    elif types.is_map(kind):
+        found = arrow.map_(_json_type(kind.key_type), _json_type(kind.item_type))
+    elif types.is_large_list(kind):
+        found = arrow.large_list(_json_type(kind.value_type))
+    elif types.is_list(kind) or types.is_fixed_size_list(kind):
+        found = arrow.list_(_json_type(kind.value_type))
+    return found
+
+
+def _json_text(value: Any) -> str:
+    """Return a value as JSON. Bytes are written in base64, NaN and the infinities as strings."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_encoded)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=_encoded)
+
+
+def _encoded(value: Any) -> str:
+    return b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def import_parquet(*, extra: str = "ray", purpose: str = "Parquet") -> Any:
@@ -61,6 +145,7 @@ def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Ite
         with parquet.ParquetFile(path) as table:
             for column in columns:
                 _check(path, table.schema_arrow, column)
+            check_names(path, table.schema_arrow.names)
             yield table
     except InputError:
         raise
@@ -72,6 +157,13 @@ def open_table(path: Path, *, columns: Sequence[str], extra: str = "ray") -> Ite
             path=path,
             fix="Download or write it again",
         ) from None
+
+
+def check_names(path: str | Path, names: Sequence[str]) -> None:
+    """Refuse two columns with one name, of which only one could be returned."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two columns are called {twice!r}", path=path, line=1, fix="Rename one")
 
 
 def _texts(column: Any) -> list[str | bytes | None]:

@@ -6,7 +6,7 @@ import difflib
 import json
 import shlex
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 
 from gonie.errors import MissingExtraError, RecipeError
 from gonie.system.files import is_utf8
+from gonie.tasks.fitting import fitting_recipes
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.paths import locate
 from gonie.tasks.section import ChoiceOf
@@ -66,6 +67,26 @@ def recipe_summary(name: str) -> str:
     """Return the first line of the comment of a shipped recipe, which says what it trains."""
     line = (_shipped() / f"{name}.toml").read_text("utf-8").partition("\n")[0]
     return line.removeprefix("#").strip().removesuffix(".")
+
+
+def recipe_task(name: str | Path) -> str:
+    """Return the task of a recipe, given by file or by name."""
+    return str(_read(str(name)).get("task", "tag"))
+
+
+def recipe_keys(task: str) -> dict[str, str]:
+    """Return the keys of recipes of a task, with their descriptions."""
+    known = {name: kind for each in TASKS.values() for name, kind in recipe_types(each.command).items()}
+    return dict(_described(known[task], "")) if task in known else {}
+
+
+def _described(kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, field in kind.model_fields.items():
+        section = _section(field.annotation)
+        if section is None:
+            yield f"{prefix}{name}", field.description or ""
+        else:
+            yield from _described(section, f"{prefix}{name}.")
 
 
 def _task(file: Path) -> str:
@@ -179,19 +200,45 @@ def _read(name: str) -> dict[str, Any]:
     if not path.is_file():
         path = _shipped() / f"{name}.toml"
     if not path.is_file():
-        near = difflib.get_close_matches(name, recipe_names(), n=1)
-        advice = f"did you mean {near[0]!r}? Shipped recipes" if near else "shipped recipes"
-        shipped = ", ".join(recipe_names())
-        raise RecipeError([f"no such recipe file or shipped recipe: {name}; {advice}: {shipped}"])
+        raise RecipeError([_unknown(name)])
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         if path.suffix != ".toml":
-            problem = f"not a recipe. To train on this file, put a recipe before it: gonie train ner {path}"
-            raise RecipeError([f"{problem}; recipes: {', '.join(recipe_names())}"], source=name) from None
+            raise RecipeError([_not_a_recipe(path)]) from None
         raise RecipeError([f"invalid TOML: {error}"], source=str(path)) from error
     except OSError as error:
         raise RecipeError([f"cannot read the file: {error.strerror}"], source=str(path)) from error
+
+
+def _unknown(name: str) -> str:
+    """Return the message for a name that is neither a file nor a shipped recipe."""
+    near = difflib.get_close_matches(name, recipe_names(), n=1)
+    if near:
+        return f"no such recipe: {name}. Did you mean {near[0]}? gonie recipes lists all recipes"
+    suffix = Path(name).suffix
+    if name and Path(name).is_dir():
+        return f"{name} is a folder, not a recipe. To train on its files, put a recipe before them"
+    if suffix == ".toml" or "/" in name:
+        return f"recipe file not found: {name}"
+    if suffix:
+        advice = f"For your own data, type the recipe first: gonie train RECIPE {shlex.quote(name)}"
+        return f"file not found: {name}. {advice}; gonie recipes lists the recipes"
+    return f"no such recipe: {name}. gonie recipes lists all recipes: {', '.join(recipe_names())}"
+
+
+def _not_a_recipe(path: Path) -> str:
+    """Return the message for a data file in place of a recipe, with the recipes that fit it."""
+    found = fitting_recipes(path)
+    if found is None:
+        return (
+            f"{path} is not a recipe, and not a data file that gonie can read. Check it with: "
+            f"gonie data check {shlex.quote(str(path))}"
+        )
+    what, recipes = found
+    lines = [f"  gonie train {name} {shlex.quote(str(path))}" for name in recipes]
+    listed = [f"{line:<50}  {recipe_summary(name)}" for line, name in zip(lines, recipes, strict=True)]
+    return "\n".join([f"{path} is not a recipe. It has {what}. Type a recipe before it:", *listed])
 
 
 def _apply(values: dict[str, Any], change: str, problems: list[str], command: str) -> None:

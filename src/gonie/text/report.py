@@ -6,6 +6,7 @@ it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -76,8 +77,8 @@ class Report:
             notes.append(f"{count(self.documents, '-DOCSTART- line')}")
         if self.comments:
             notes.append(f"{count(self.comments, 'comment line')}")
-        notes += [f"{number:,} {fact}" for fact, number in self.noticed.most_common()]
-        notes += [f"skipped {number:,} {reason}" for reason, number in self.skipped.most_common()]
+        notes += [count_of(number, fact) for fact, number in self.noticed.most_common()]
+        notes += [f"skipped {count_of(number, reason)}" for reason, number in self.skipped.most_common()]
         notes += [
             f"repaired {count(number, 'tag')} with policy '{name}'" for name, number in self.repairs.items()
         ]
@@ -93,3 +94,23 @@ class Report:
 def count(number: int, noun: str) -> str:
     """Format a number with its noun: ``1 token``, ``2,000 tokens``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def count_of(number: int, plural: str) -> str:
+    """Format a number with a phrase in the plural: ``2 rows without a label``, ``1 row without a label``.
+
+    The first word in -s is the noun of the phrase, and the word after "that" is its verb.
+    """
+    if number != 1:
+        return f"{number:,} {plural}"
+    singular = re.sub(r"\b[a-z]+s\b", _singular, plural, count=1)
+    singular = re.sub(r"(?<= that )(\w+)", _third_person, singular, count=1)
+    return f"1 {singular}".replace(" their ", " its ")
+
+
+def _singular(noun: re.Match[str]) -> str:
+    return re.sub("ie$", "y", noun[0].removesuffix("s"))
+
+
+def _third_person(verb: re.Match[str]) -> str:
+    return {"do": "does", "are": "is", "have": "has"}.get(verb[0], f"{verb[0]}s")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ import pytest
 
 import gonie
 from gonie.errors import InputError
-from gonie.formats.jsonl import json_line
 from gonie.formats.text_rows import TextRow
 from gonie.runtime.bundle import write_bundle
-from gonie.tasks.classification.records import TextNotes, TextRecords, label_result
+from gonie.tasks.classification.records import TextNotes, TextRecords, label_record
 from gonie.text.report import Report
 from gonie.text.types import Classification
 
@@ -31,13 +29,14 @@ def make(text_bundle: Callable[..., Any], tmp_path: Path) -> Callable[..., Any]:
 
 
 def test_a_record_has_the_given_columns_and_the_label(make: Callable[..., Any]) -> None:
-    given = {"id": "x", "body": "good film", "label": "gold"}
+    given = {"id": '"x"', "body": '"good film"', "label": '"gold"'}
     rows = [TextRow("f", 3, ("good film",), given), TextRow("f", 4, ("bad",))]
     classifier = make()
     answering = TextRecords().answering(classifier, {})
     first, second = answering(rows, _none)
     assert first.found == classifier("good film")
-    assert answering.record(first) == label_result(classifier("good film"), given, multi_label=False)
+    assert answering.record(first) == label_record(classifier("good film"), multi_label=False)
+    assert answering.record(second) == {"text": "bad"} | label_record(classifier("bad"), multi_label=False)
     assert (second.found.label, second.row) == ("negative", rows[1])
     assert answering.tokenizer_settings.language == "en"
 
@@ -57,8 +56,8 @@ def test_tables_are_read_with_the_columns_of_training(make: Callable[..., Any], 
     (tmp_path / "a.tsv").write_text("label\treview\nx\tgood film\n")
     records, classifier = TextRecords(), make(text_column="review")
     answering = records.answering(classifier, {})
-    (example,) = answering.read(tmp_path / "a.tsv", "tsv", Report())
-    (answered,) = answering([TextRow("f", 1, (), example=example)], _none)
+    (answered,) = answering(answering.read(tmp_path / "a.tsv", "tsv", Report()), _none)
+    assert answered.row.fields == {"label": '"x"', "review": '"good film"'}
     assert answered.found.text == "good film"
     assert records.columns(classifier.recipe, ()) == ("review",)
     assert records.columns(classifier.recipe, ["body"]) == ("body",)
@@ -73,28 +72,15 @@ def test_notes_are_counted_and_shown_at_the_end() -> None:
     assert list(notes.summary()) == ["cut: 2 texts", "odd: 1 text"]
 
 
-def test_a_label_result_keeps_the_given_columns() -> None:
+def test_a_label_record_lists_the_labels_of_multi_label_models() -> None:
     found = Classification("a", "good", 0.75, {"good": 0.75, "bad": 0.25}, ("good",), notes=("cut",))
-    assert label_result(found, multi_label=False) == {
-        "text": "a",
+    assert label_record(found, multi_label=False) == {
         "label": "good",
         "score": 0.75,
         "scores": {"good": 0.75, "bad": 0.25},
         "notes": ["cut"],
     }
-    multi_label = label_result(found, {"body": "a", "id": 7}, multi_label=True)
-    assert "text" not in multi_label
-    assert (multi_label["body"], multi_label["id"], multi_label["labels"]) == ("a", 7, ["good"])
-
-
-def test_all_given_values_are_written_back() -> None:
-    """A lone surrogate in another column cannot be written as UTF-8, but must not stop the run."""
-    given = {"text": "좋다", "id": "half a pair \ud800", "more": {"deep": [1, None]}}
-    found = Classification("좋다", "a", 1.0, {"a": 1.0}, ("a",))
-    line = json_line(label_result(found, given, multi_label=False))
-    line.encode("utf-8")
-    assert {**json.loads(line), **given} == json.loads(line)
-    assert "좋다" in json_line(label_result(found, multi_label=False))
+    assert label_record(found, multi_label=True)["labels"] == ["good"]
 
 
 def _none(row: TextRow, error: InputError) -> None:

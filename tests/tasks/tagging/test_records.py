@@ -58,8 +58,7 @@ def test_given_tokens_are_kept(tagger: Tagger) -> None:
 def test_sentences_of_column_files_are_tagged_again(tagger: Tagger, tmp_path: Path) -> None:
     (tmp_path / "a.conll").write_text("Anna\tO\nis\tO\n\nSeoul\tO\n")
     answering = TagRecords().answering(tagger, {})
-    examples = answering.read(tmp_path / "a.conll", "conll", Report())
-    rows = [TextRow("f", number, (), example=example) for number, example in enumerate(examples)]
+    rows = answering.read(tmp_path / "a.conll", "conll", Report())
     assert [answered.found.text for answered in answering(rows, _none)] == ["Anna is", "Seoul"]
 
 

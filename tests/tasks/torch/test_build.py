@@ -200,7 +200,7 @@ def synthetic_elmo(seed: int = 1) -> dict[str, LoadedSource]:
 def test_contextual_vectors_are_added_at_the_chosen_place(
     encoding: Encoding, at: str, read: int, given: int
 ) -> None:
-    made = config({"words": {"width": 3}, "elmo": {"bilm": "", "at": at}, "encoder": {"hidden": 2}})
+    made = config({"words": {"width": 3}, "elmo": {"bilm": "en", "at": at}, "encoder": {"hidden": 2}})
     embedding = build_embedding(made, encoding, None, synthetic_elmo())
     reader = build_reader(embedding, made.encoder, made.dropout)
     inner = reader.encoder if isinstance(reader, Bypass) else reader
@@ -262,7 +262,7 @@ def test_two_sources_cannot_both_bypass_the_encoder(places: tuple[str, str]) -> 
 
 
 def test_contextual_parts_are_found_at_any_depth(encoding: Encoding) -> None:
-    made = config({"words": {}, "elmo": {"bilm": ""}, "encoder": {"hidden": 2}})
+    made = config({"words": {}, "elmo": {"bilm": "en"}, "encoder": {"hidden": 2}})
     embedding = build_embedding(made, encoding, None, synthetic_elmo())
     assert isinstance(embedding, Stack)
     assert contextual_parts(nn.Sequential(nn.Sequential(embedding))) == [embedding.parts[-1]]
@@ -274,7 +274,7 @@ def test_contextual_parts_are_found_at_any_depth(encoding: Encoding) -> None:
 
 
 def test_parts_can_scale_the_learning_rate(encoding: Encoding) -> None:
-    values = {"bilm": "", "tuned": True, "rate": 0.25}
+    values = {"bilm": "en", "tuned": True, "rate": 0.25}
     tuned = config({"words": {}, "elmo": values, "encoder": {"hidden": 2}})
     model = nn.ModuleDict(
         {
@@ -289,7 +289,7 @@ def test_parts_can_scale_the_learning_rate(encoding: Encoding) -> None:
 
 
 def test_frozen_and_plain_parts_do_not_scale_the_rate(encoding: Encoding) -> None:
-    fixed = config({"words": {}, "elmo": {"bilm": "", "rate": 0.25}, "encoder": {"hidden": 2}})
+    fixed = config({"words": {}, "elmo": {"bilm": "en", "rate": 0.25}, "encoder": {"hidden": 2}})
     embedding = build_embedding(fixed, encoding, None, synthetic_elmo())
     assert learning_rates(embedding) == {}  # type: ignore[arg-type]
     assert learning_rates(TextScores(width=3, num_labels=2, direct={})) == {}

@@ -65,7 +65,7 @@ def layered(
     model: nn.Module, corpus: Corpus, folder: str | None = None, note: Callable[[str], None] = print
 ) -> Corpus:
     """Return the corpus with the layers of the model's source, cached in ``folder``."""
-    section = {"bilm": "", **({"cache": folder} if folder else {})}
+    section = {"bilm": "en", **({"cache": folder} if folder else {})}
     recipe = check_recipe({"data": {"train": "x"}, "model": {"elmo": section, "words": {}}}, source="test")
     return with_context(model, corpus, recipe.model, note)
 
@@ -206,7 +206,7 @@ def saved_of(bilm: BiLM, *, language: str = "en", unit: str = "word") -> SavedBi
 
 
 def section(**values: Any) -> ElmoConfig:
-    return ElmoConfig.model_validate({"bilm": "", **values})
+    return ElmoConfig.model_validate({"bilm": "en", **values})
 
 
 def test_a_language_model_is_loaded_with_its_weights(bilm: BiLM, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from gonie.tasks.torch.contextual import spelled_bytes, synthetic_sources
 from gonie.tasks.torch.word_data import (
     build_extractors,
     fit_encoding,
-    note_new_labels,
     pretrained_table,
     read_gazetteers,
     sampled,
@@ -95,12 +94,6 @@ def test_a_note_starts_with_the_file_name() -> None:
     tell("my.tsv", report, notes.append)
     assert notes[0].startswith("my.tsv\n  ")
     assert "empty lines" in notes[0]
-
-
-def test_unseen_labels_are_noted_by_split_and_frequency() -> None:
-    notes: list[str] = []
-    note_new_labels({"dev": ["a", "x", "y", "x"], "test": ["a"]}, {"a"}, notes.append)
-    assert notes == ["dev: 2 labels not in the training data, which cannot be predicted: x (2), y (1)"]
 
 
 @pytest.mark.parametrize(

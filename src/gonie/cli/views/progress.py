@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from threading import Timer
 from types import TracebackType
@@ -119,6 +120,7 @@ class BulkProgress(DelayedProgress):
         self._task = self._progress.add_task("scanning the files", total=None)
         self._extent: Extent | None = None
         self._parts = self._rows = self._tokens = self._noted = 0
+        self.renamed: Counter[str] = Counter()
         self._began = time.monotonic()
 
     def cutting(self, done: int, files: int) -> None:
@@ -137,6 +139,7 @@ class BulkProgress(DelayedProgress):
         self._rows += done.rows
         self._tokens += done.tokens
         self._noted += done.noted
+        self.renamed.update(done.renamed)
         counts = f"{self._rows:,} rows, {self._tokens:,} tokens, {self._speed()}"
         self._progress.update(self._task, advance=done.size, description=counts)
 

@@ -10,17 +10,19 @@ from rich.console import Console
 from rich.text import Text
 
 from gonie.errors import InputError
-from gonie.formats.jsonl import json_line
-from gonie.tasks.records import Answered, Answering
+from gonie.tasks.records import Answered, Answering, ReturnedFields
 
 
 def stream_writer(
-    kind: str, answering: Answering, *, known: Sequence[str], alone: bool
+    kind: str, answering: Answering, fields: ReturnedFields, *, known: Sequence[str], alone: bool
 ) -> Callable[[Answered], None]:
-    """Return a function that writes a prediction. ``alone`` means that there is only one."""
+    """Return a function that writes a prediction, in JSON after the ``fields`` of its input row.
+
+    ``alone`` means that there is only one.
+    """
     open_output(kind, known)
     if kind == "jsonl":
-        return lambda answered: put(json_line(answering.record(answered)))
+        return lambda answered: put(fields.line(answered.row.fields, answering.record(answered)))
     view, show = answering.view(kind, alone=alone), printer()
 
     def write(answered: Answered) -> None:

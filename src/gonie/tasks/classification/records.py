@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.formats.labelled import read_texts
-from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TSV, TextRow
+from gonie.formats.text_rows import CSV, JSONL, PARQUET, TEXT, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
@@ -23,7 +22,7 @@ from gonie.text.types import Classification
 if TYPE_CHECKING:
     from rich.text import Text
 
-TABLES = (TSV, "csv")
+TABLES = (TSV, CSV)
 
 
 class TextRecords:
@@ -36,6 +35,7 @@ class TextRecords:
         files=(TEXT, JSONL, TSV, PARQUET),
     )
     outputs = ("pretty", JSONL)
+    fields = ("label", "score", "scores", "labels", "notes")
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
         """Return one column: the requested one, or that of the recipe."""
@@ -101,15 +101,15 @@ class TextAnswering:
                 continue
             yield row, text
 
-    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[LabelledText]:
-        """Yield the texts of a table, with columns found by the header as in training."""
-        asked = {"text_column": self._columns[0]} if self._columns else {}
-        options = text_options(self._classifier.recipe, format=kind, label_column=None, **asked)
-        return read_texts(path, options, report)
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
+        """Yield the rows of a table, with the text column found by the header as in training."""
+        column = self._columns[0] if self._columns else text_options(self._classifier.recipe).text_column
+        return read_table(path, kind, report, columns=[[column]], noun="rows")
 
     def record(self, answered: Answered) -> dict[str, Any]:
-        """Return the input object, or the text, with its labels."""
-        return label_result(answered.found, answered.row.record, multi_label=self._classifier.multi_label)
+        """Return the labels, with the text if it is not a field of the input."""
+        text = {"text": answered.found.text} if answered.row.given is None else {}
+        return text | label_record(answered.found, multi_label=self._classifier.multi_label)
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
         """Return a function that formats the label and the text, or all labels if ``alone``."""
@@ -119,12 +119,9 @@ class TextAnswering:
         return lambda answered: show(answered.found)
 
 
-def label_result(
-    found: Classification, given: Mapping[str, Any] | None = None, *, multi_label: bool
-) -> dict[str, Any]:
-    """Return the input object, or the text, with the label and the probability of every label."""
+def label_record(found: Classification, *, multi_label: bool) -> dict[str, Any]:
+    """Return the JSON keys of a prediction: the label and the probability of every label."""
     record: dict[str, Any] = {
-        **(given or {"text": found.text}),
         "label": found.label,
         "score": rounded(found.score),
         "scores": {label: rounded(score) for label, score in found.scores.items()},

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
 from gonie.formats.pair_rows import TEXTS
-from gonie.formats.pairs import PairSource
-from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TSV, TextRow
+from gonie.formats.text_rows import CSV, JSONL, PARQUET, TEXT, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.records import TextNotes
 from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier, checked_pair
-from gonie.tasks.pairs.read_options import model_options, pair_options
+from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
-from gonie.text.labelled_text import ColumnWords, LabelledPair
+from gonie.text.labelled_text import LabelledPair
 from gonie.text.report import Report
 from gonie.text.tokenizers.settings import TokenizerSettings
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-TABLES = (TSV, "csv")
-ADVICE = ColumnWords("--column FIRST --column SECOND", "")
-"""How `gonie classify` names columns."""
+TABLES = (TSV, CSV)
 
 
 class PairRecords:
@@ -38,13 +35,14 @@ class PairRecords:
         files=(TEXT, JSONL, TSV, PARQUET),
     )
     outputs = ("pretty", JSONL)
+    fields = ("label", "score", "scores", "value", "notes")
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
         """Return the columns of the two texts: those asked for, else those of the training file."""
         if len(asked) not in (0, 2):
             raise InputError(
                 f"expected two --column options, one for each text of a pair, got {len(asked)}",
-                fix=f"Pass {ADVICE.texts}",
+                fix="Pass --column FIRST --column SECOND",
             )
         return tuple(asked) or pair_options(recipe).texts or TEXTS[0]
 
@@ -108,19 +106,17 @@ class PairAnswering:
                 continue
             yield row, pair
 
-    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[LabelledPair]:
-        """Yield the pairs of a table, whose columns are found by the header."""
-        recipe = self._classifier.recipe
-        options = model_options(recipe, texts=self._columns, advice=ADVICE, format=kind, gold=False)
-        source = PairSource(path, options)
-        yield from source
-        report.skipped.update(source.report.skipped)
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
+        """Yield the rows of a table, whose columns are found by the header."""
+        set_columns = self._columns or pair_options(self._classifier.recipe).texts
+        columns = [set_columns] if set_columns else TEXTS
+        return read_table(path, kind, report, columns=columns, noun="pairs")
 
     def record(self, answered: Answered) -> dict[str, Any]:
-        """Return the object that was given, or the two texts, with the answer."""
+        """Return the answer, with the two texts if they are not fields of the input."""
         found: PairAnswer = answered.found
-        texts = {"text": found.text, "text_pair": found.text_pair}
-        return {**(answered.row.record or texts), **answer_record(found), **noted(found.notes)}
+        texts = {"text": found.text, "text_pair": found.text_pair} if answered.row.given is None else {}
+        return texts | answer_record(found) | noted(found.notes)
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
         """Return the function that prints a prediction: one line, or every label of a single pair."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gonie.formats.detect import refuse_plain_text
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import TaggedSource
 from gonie.formats.text_rows import read_lines
@@ -102,6 +103,8 @@ class ExplainedTagger:
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
         """Yield the sentences of each line."""
+        for file in files:
+            refuse_plain_text(file)
         for _, _, line in read_lines(text, files):
             yield from self._tagger.tokenizer(line)
 

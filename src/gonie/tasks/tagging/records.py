@@ -38,10 +38,11 @@ class TagRecords:
     inputs = InputKinds(
         stream=(TEXT, TOKENS, JSONL, CONLL, PARQUET),
         labelled=(CONLL,),
-        detected=(PARQUET,),
+        detected=(JSONL, PARQUET),
         files=(TEXT, TOKENS, JSONL, PARQUET),
     )
     outputs = ("pretty", CONLL, JSONL)
+    fields = ("text", "spans", "tokens", "nbest", "notes")
 
     def columns(self, recipe: Mapping[str, Any], asked: Sequence[str]) -> tuple[str, ...]:
         """Return one column: the requested one, or ``text``."""
@@ -116,11 +117,13 @@ class TagAnswering:
             return self._tagger.pipe((row.texts[0] for row in rows), first=first)
         return self._tagger.pipe_sentences(map(_sentence, rows), first=first)
 
-    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[Sentence]:
-        """Yield sentences from column files, with the additional columns that the model uses."""
+    def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
+        """Yield the sentences of column files, with the additional columns that the model uses."""
         data = self._tagger.recipe.get("data")
         further = data.get("columns") if isinstance(data, dict) else None
-        return read(path, ReadOptions(columns=further or {}, tokenizer=self._tagger.tokenizer), report)
+        options = ReadOptions(columns=further or {}, tokenizer=self._tagger.tokenizer)
+        for number, sentence in enumerate(read(path, options, report), start=1):
+            yield TextRow(str(path), number, (), example=sentence)
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the document as a JSON object."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -26,7 +26,6 @@ from gonie.text.types import Sentence
 Note = Callable[[str], None]
 
 SHOWN_SPANS = 5  # listed gold spans that do not match token boundaries
-SHOWN_LABELS = 8  # listed labels that are not in the training data
 
 Example = TypeVar("Example")
 
@@ -100,15 +99,6 @@ def build_extractors(
         "morphemes": MorphemeFeatures,
     }
     return [makers[group]() for group in recipe.model.groups]
-
-
-def note_new_labels(parts: Mapping[str, Iterable[str]], known: Container[str], note: Note) -> None:
-    """Note the labels of each held-out split that are not in the training data."""
-    for name, labels in parts.items():
-        unmet = Counter(label for label in labels if label not in known)
-        if unmet:
-            listed = ", ".join(f"{label} ({times})" for label, times in unmet.most_common(SHOWN_LABELS))
-            note(f"{name}: {len(unmet)} labels not in the training data, which cannot be predicted: {listed}")
 
 
 def sampled(examples: Iterable[Example], number: int) -> tuple[Example, ...]:

@@ -150,7 +150,7 @@ def test_scoring_the_training_pairs_is_noted(pair_toy: Path, tmp_path: Path) -> 
 def test_labels_unseen_in_training_are_noted(pair_toy: Path, tmp_path: Path) -> None:
     table(tmp_path / "dev.tsv", "a\tb\tmaybe", "a\tb\tsame")
     _, told = read(pair_toy / "labels.toml", f"data.dev={tmp_path}/dev.tsv")
-    assert "dev: 1 label" in told
+    assert "1 label in dev is not in" in told
     assert "maybe (1)" in told
 
 

@@ -86,11 +86,11 @@ def test_labels_that_cannot_be_predicted_are_named(toy: Path, tmp_path: Path) ->
     dev = write(tmp_path / "dev.conll", "Anna\tB-PER\n\nAcme\tB-ORG\nInc\tI-ORG\n")
     test = write(tmp_path / "test.conll", "Acme\tB-GPE\n")
     made, notes = prepared(toy, f"data.dev={dev}", f"data.test={test}")
-    (about_dev,) = [note for note in notes if note.startswith("dev: ")]
-    (about_test,) = [note for note in notes if note.startswith("test: ")]
-    assert "2 labels not in the training data" in about_dev
-    assert "ORG" in about_dev
-    assert "S-GPE (1)" in about_test
+    (about_dev,) = [note for note in notes if "in dev" in note]
+    (about_test,) = [note for note in notes if "in test" in note]
+    assert "not in the training data" in about_dev
+    assert about_dev.endswith("ORG (1)")
+    assert about_test.endswith("GPE (1)")
     assert not any("ORG" in label for label in made.encoding.labels)
 
 
@@ -373,8 +373,10 @@ def test_too_many_tags_are_refused_with_a_hint(toy: Path, tmp_path: Path) -> Non
     """The tag column is probably wrong, and a CRF over so many tags could run out of memory."""
     text = "".join(f"a\tword{i}\n" for i in range(4_500))
     path = write(tmp_path / "wrong.conll", text)
-    with pytest.raises(InputError, match=r"more than 4,000 different tags: 4,500.*data\.tag_column"):
+    with pytest.raises(InputError, match=r"4,500 different tags in 4,500, such as 'word0'.*data\.tag_column"):
         prepared(toy, f"data.train={path}", f"data.dev={path}")
+    with pytest.raises(InputError, match=r"more than 4,000 different tags: 4,500.*data\.tag_column"):
+        prepared(toy, f"data.train={path}", f"data.dev={path}", "data.format=conll")
 
 
 def test_labels_are_renamed_by_the_recipe(toy: Path) -> None:

@@ -21,15 +21,16 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.labelled import LabelledSource
+from gonie.formats.tagged import check_labels
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
+from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
-    note_new_labels,
     pretrained_table,
     sampled,
     tell,
@@ -147,8 +148,12 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     corpus = encoding.encode_passages(cut, sink=sink)
     tell(f"{data.train}, training texts", cut.report, note)
-    held = {"dev": dev, "test": test}
-    note_new_labels({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
+    held = {"dev": () if dev is train else dev, "test": test}
+    shared = SharedExamples(TEXTS, held)
+    shared.compare(train)
+    shared.warn(note)
+    warn_rare_labels(data.train, labels, note)
+    warn_new_labels({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
     return TextData(
         encoding=encoding,
         train=corpus,
@@ -262,6 +267,8 @@ def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Coun
             path=data.train,
             fix="Use texts of at least two labels, or set the label column: --set data.label_column=NAME",
         )
+    if data.format == "auto" and not data.multi_label:
+        check_labels(labels, len(texts), noun="label", path=data.train)
     if len(labels) > MOST_LABELS:
         raise InputError(
             f"more than {MOST_LABELS:,} different labels: {len(labels):,}, such as {most_used}",

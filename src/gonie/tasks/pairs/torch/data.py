@@ -21,6 +21,7 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.pairs import PairColumns, PairSource
 from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
+from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_new_labels, warn_rare_labels
 from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
 from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
@@ -30,7 +31,6 @@ from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
-    note_new_labels,
     pretrained_table,
     sampled,
     tell,
@@ -95,13 +95,14 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     corpus = encoding.with_answers(texts.encode_passages(cut, sink=sink), train)
     cut.report.pairs = len(train)
     tell(f"{data.train}, to train on", cut.report, note)
+    held = {"dev": () if dev is train else dev, "test": test}
+    shared = SharedExamples(PAIRS, held)
+    shared.compare(train)
+    shared.warn(note)
     if scale is None:
-        held = {"dev": dev, "test": test}
-        note_new_labels(
-            {name: [label for pair in part for label in pair.labels] for name, part in held.items()},
-            labels,
-            note,
-        )
+        warn_rare_labels(data.train, labels, note)
+        named = {name: [label for pair in part for label in pair.labels] for name, part in held.items()}
+        warn_new_labels(named, labels, note)
     return PairData(
         encoding=encoding,
         columns=columns,

@@ -21,6 +21,15 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
+from gonie.tasks.data_warnings import (
+    SENTENCES,
+    SharedExamples,
+    Watched,
+    count_types,
+    name_new_tags,
+    warn_new_labels,
+    warn_rare_labels,
+)
 from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
@@ -28,7 +37,6 @@ from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
-    note_new_labels,
     pretrained_table,
     sampled,
     tell,
@@ -195,7 +203,11 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     part = None if data.partial is None else files.source(data.partial).with_options(scheme="plain")
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
-    texts = train if part is None else Chained(train, Untagged(part))
+    dev_is_train = data.dev is None and train is everything
+    held = {"dev": [] if dev_is_train else dev, "test": test or []}
+    shared = SharedExamples(SENTENCES, held)
+    watched = Watched(train, shared)
+    texts = watched if part is None else Chained(watched, Untagged(part))
     encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), sources=sources)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
@@ -218,8 +230,11 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
-    held = {"dev": dev, "test": test or []}
-    note_new_labels({name: _tags(part) for name, part in held.items()}, encoding.label_ids, note)
+    shared.warn(note)
+    types = count_types(labels, target)
+    warn_rare_labels(data.train, types, note)
+    named = {name: name_new_tags(_tags(part), target, types) for name, part in held.items()}
+    warn_new_labels(named, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
         tokenizer=files.splitter,

@@ -1,0 +1,98 @@
+"""The classes of gonie's commands and command groups, which explain mistakes in the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from gonie.cli.hints import correct, explain_command, explain_url, explain_usage
+from gonie.errors import InputError
+
+UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
+"""The base class of the errors that Typer raises for invalid arguments."""
+
+TEXTS = ("text", "words")
+"""Parameters that may be any text, also a web address."""
+
+
+class Command(TyperCommand):
+    """A command that says what to type instead of invalid arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        given, path = list(args), _path(ctx)
+        options = {name: not option.is_flag for option in _options(self, ctx) for name in option.opts}
+        if ctx.resilient_parsing and args and options.get(args[-1]):
+            args = args[:-1]  # the shell completes the value of this option
+        try:
+            rest = super().parse_args(ctx, args)
+        except UsageError as error:
+            correction = correct(path, given, options)
+            if correction.unknown or correction.mistakes:
+                raise correction.error(path) from None
+            raise explain_usage(error, path, self, given) from None
+        if ctx.resilient_parsing:  # for completion
+            return rest
+        texts = [text for name in TEXTS for text in _many(ctx.params.get(name))]
+        if refused := explain_url(path, [word for word in given if word not in texts]):
+            raise refused
+        if "--set" in options and (correction := correct(path, given, options)).mistakes:
+            raise correction.error(path)
+        return rest
+
+
+class Commands(TyperGroup):
+    """A group of commands whose help shows flags without a value, and which explains unknown commands."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options of the group."""
+        return _without_flag_values(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command of the group, or None."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_flag_values(command.get_params(ctx))
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the first argument names."""
+        try:
+            return super().resolve_command(ctx, args)
+        except UsageError:
+            raise explain_command(ctx.command_path, args[0], args[1:], list(self.commands)) from None
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the options before the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except UsageError as error:
+            option = getattr(error, "option_name", None)
+            if option is None:  # no arguments: the error is the help page
+                raise
+            fix = f"Type options after the command: gonie COMMAND {option}"
+            raise InputError(f"{ctx.command_path} has no option {option}", fix=fix) from None
+
+
+def _path(ctx: Any) -> str:
+    """Return the words that name a command, without the program: ``data check``."""
+    return str(ctx.command_path.partition(" ")[2])
+
+
+def _options(command: Any, ctx: Any) -> list[Any]:
+    return [param for param in command.get_params(ctx) if param.param_type_name == "option"]
+
+
+def _many(value: Any) -> Sequence[str]:
+    return [value] if isinstance(value, str) else value or ()
+
+
+def _without_flag_values(options: Sequence[Any]) -> Sequence[Any]:
+    """Clear the placeholder of a value that Typer shows for flags: ``<bool>``."""
+    for option in options:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    return options
