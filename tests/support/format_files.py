@@ -8,7 +8,8 @@ from gonie.formats.format import ReadOptions
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.pairs import PairSource
 from gonie.formats.table import PAIR_FORMATS, TEXT_FORMATS
-from gonie.formats.tagged import TaggedSource, survey, write, write_pieces
+from gonie.formats.tagged import TaggedSource, survey, write
+from gonie.formats.writing import write_examples
 from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.tokenizers import tokenizer
 from gonie.text.types import Sentence
@@ -38,9 +39,7 @@ def again(path: Path, to: str, out: Path, options: ReadOptions = SYLLABLES) -> l
 
 def texts_again(path: Path, to: str, out: Path) -> list[LabelledText]:
     """Return the labelled texts of a file after writing them in a format and reading that."""
-    writer = TEXT_FORMATS[to].write
-    assert writer is not None
-    write_pieces(out, writer(LabelledSource(path)))
+    write_examples(out, TEXT_FORMATS[to], LabelledSource(path))
     source = LabelledSource(out)
     found = list(source)
     assert source.report.choices["format"][0] == to
@@ -49,9 +48,7 @@ def texts_again(path: Path, to: str, out: Path) -> list[LabelledText]:
 
 def pairs_again(path: Path, to: str, out: Path) -> list[LabelledPair]:
     """Return the pairs of a file after writing them in a format and reading that."""
-    writer = PAIR_FORMATS[to].write
-    assert writer is not None
-    write_pieces(out, writer(PairSource(path)))
+    write_examples(out, PAIR_FORMATS[to], PairSource(path))
     source = PairSource(out)
     found = list(source)
     assert source.report.choices["format"][0] == to
