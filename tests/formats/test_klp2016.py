@@ -41,9 +41,7 @@ def test_an_entity_goes_on_with_a_bare_i() -> None:
 def test_inflected_morphemes_have_no_offsets_which_is_counted() -> None:
     found = TaggedSource(FILE)
     assert [sentence.text is None for sentence in found] == [False, True]
-    assert found.report.noticed == {
-        "sentences whose morphemes do not make up their text (no offsets there)": 1
-    }
+    assert found.report.noticed == {"sentences with contracted words (no offsets there)": 1}
 
 
 def test_the_file_is_recognised() -> None:

@@ -37,9 +37,7 @@ def test_words_are_morphemes_and_tags_are_parts_of_speech() -> None:
 def test_what_is_left_out_is_counted() -> None:
     found = TaggedSource(FILE)
     _, second, third = found
-    assert found.report.noticed == {
-        "eojeols that their morphemes do not make up (no offsets in their sentences)": 1
-    }
+    assert found.report.noticed == {"contracted eojeols (sentences without offsets)": 1}
     assert found.report.skipped == {"lines of markup": 13, "numbers of homographs, such as __02": 1}
     assert found.report.choices["sentences"][0] == "markup and eojeols that end in SF"
     assert second.columns["form"][2:4] == ("갔다😀.", "갔다😀.")

@@ -69,7 +69,7 @@ def _sentence(
     eojeols, words, tags_of_speech, tags = zip(*rows, strict=True)
     places = None if text is None else locate(text, words)
     if text is not None and places is None:
-        report.noticed["sentences whose morphemes do not make up their text (no offsets there)"] += 1
+        report.noticed["sentences with contracted words (no offsets there)"] += 1
     report.sentences += 1
     report.tokens += len(words)
     report.rows = numbers

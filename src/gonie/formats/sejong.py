@@ -32,7 +32,7 @@ from gonie.text.types import Sentence
 
 FORM = "form"
 """The column with the eojeol of each morpheme, as it is written in the text."""
-CHANGED = "eojeols that their morphemes do not make up (no offsets in their sentences)"
+CHANGED = "contracted eojeols (sentences without offsets)"
 JOINT = " + "
 END = "SF"
 _MORPHEME = r"\S+/[A-Z][A-Z_-]+"
@@ -97,9 +97,7 @@ def _sentence(eojeols: Sequence[Eojeol], report: Report) -> Sentence:
     words, tags, numbers, forms, lines = zip(*rows, strict=True)
     changed = sum("".join(_bare(eojeol)) != eojeol.form for eojeol in eojeols)
     if changed:
-        report.noticed["eojeols that their morphemes do not make up (no offsets in their sentences)"] += (
-            changed
-        )
+        report.noticed["contracted eojeols (sentences without offsets)"] += changed
     text = " ".join(eojeol.form for eojeol in eojeols)
     places = None if changed else locate(text, words)
     report.sentences += 1
