@@ -32,7 +32,8 @@ _BINARY = (
 class FileHead:
     """The beginning of a file: its first lines, or the first bytes of a binary file, or nothing of a folder.
 
-    ``document`` is the value of a file that is one JSON value. ``columns`` are columns that the user named.
+    ``document`` is the value of a file that is one JSON value. ``columns`` are columns that the user named;
+    those of a labelled text come first the text, then the labels.
     """
 
     path: str

@@ -9,7 +9,7 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
-from gonie.formats.format import HeaderNames, RowFormat, TableRows
+from gonie.formats.format import HeaderNames, RowFormat, TableRows, first_row
 from gonie.system.files import Line, is_utf8
 from gonie.text.report import Report
 
@@ -69,7 +69,9 @@ def json_line(record: Mapping[str, Any]) -> str:
 
 
 def _peek(head: FileHead) -> Mapping[str, Any] | None:
-    return head.record
+    if head.record is None or None not in head.record.values():
+        return head.record
+    return first_row(row for _, row in _objects(enumerate(head.lines, 1), Report(), lenient=True))
 
 
 ROWS = (
