@@ -20,6 +20,8 @@ from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedForma
 from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
 
 Kind = TypeVar("Kind", bound=Format)
+SPECIFIC = 2
+"""A suffix does not overrule a format of a lower rank: what doccano writes also is JSONL."""
 _COMMANDS = {
     TaggedFormat.kind: "gonie train tag",
     LabelledFormat.kind: "gonie train classify",
@@ -61,7 +63,8 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     matches = _matches(head, formats)
     own = [match for match in matches if match.format in formats.values()]
     if own:
-        found = next((match for match in own if match.format == named), own[0])
+        overruled = own[0].format.rank < SPECIFIC
+        found = next((match for match in own if match.format == named and not overruled), own[0])
         reason = f"by the suffix {suffix}" if found.format == named else found.reason
         return formats[found.format.name], reason
     kind = next(iter(formats.values())).kind

@@ -48,7 +48,8 @@ def _peek(head: FileHead) -> Mapping[str, Any] | None:
     return None if values is None else values[0]
 
 
-def _write(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def write_list(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the pieces of a JSON list, one object per line."""
     before = "[\n"
     for row in rows:
         yield before + json.dumps(row, ensure_ascii=False)
@@ -63,6 +64,6 @@ ROWS = (
         suffixes=(".json",),
         peek=_peek,
         read=_read,
-        write=_write,
+        write=write_list,
     ),
 )

@@ -17,16 +17,16 @@ from gonie.text.types import Candidate, Document, Morpheme, Span, Token
 
 def _read(content: Content, header: HeaderNames, report: Report) -> TableRows:
     """Return the objects. The columns are the keys of the first of them, and those in the first lines."""
-    objects = _objects(content.lines, report)
+    objects = json_objects(content.lines, report)
     first = next(objects, None)
     if first is None:
         return TableRows(1, (), iter(()))
-    seen = _objects(enumerate(content.head.lines, 1), Report(path=report.path), lenient=True)
+    seen = json_objects(enumerate(content.head.lines, 1), Report(path=report.path), lenient=True)
     names = dict.fromkeys(name for _, record in chain([first], seen) for name in record)
     return TableRows(first[0], list(names), chain([first], objects))
 
 
-def _objects(
+def json_objects(
     lines: Iterable[Line], report: Report, *, lenient: bool = False
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the object of each line. If ``lenient``, an invalid line ends them."""

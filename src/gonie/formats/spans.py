@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from gonie.errors import InputError
 from gonie.formats.format import Tokenize
@@ -23,14 +23,15 @@ class AnnotatedText:
     """A text with its entities by character offset.
 
     ``spans`` is None if the gold is unknown. ``tokens`` are the offsets of the tokens, if the file has them,
-    and ``tags`` their tags, if these are not spans. ``line`` is the line of the text in its file, for
-    messages.
+    ``tags`` their tags, if these are not spans, and ``starts`` the indices of tokens that begin a new
+    sentence. ``line`` is the line of the text in its file, for messages.
     """
 
     text: str
     spans: Sequence[CharSpan] | None = None
     tokens: Sequence[tuple[int, int]] | None = None
     tags: Sequence[str] | None = None
+    starts: Sequence[int] = ()
     line: int = 0
 
 
@@ -90,22 +91,22 @@ def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) 
 
 
 def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
-    """Return one sentence of the tokens that the file gives."""
+    """Return the sentences of the tokens that the file gives."""
     places, text = annotated.tokens or (), annotated.text
-    if not places:
-        return []
     if any(after[0] < before[1] for before, after in pairwise(places)):
         raise InputError("tokens overlap or are out of order", path=path, line=annotated.line)
+    cuts = sorted({0, *annotated.starts, len(places)})
     return [
         Sentence(
-            words=tuple(text[start:end] for start, end in places),
-            tags=None if annotated.tags is None else tuple(annotated.tags),
+            words=tuple(text[start:end] for start, end in places[first:last]),
+            tags=None if annotated.tags is None else tuple(annotated.tags[first:last]),
             text=text,
-            starts=tuple(start for start, _ in places),
-            ends=tuple(end for _, end in places),
+            starts=tuple(start for start, _ in places[first:last]),
+            ends=tuple(end for _, end in places[first:last]),
             path=path,
             line=annotated.line,
         )
+        for first, last in pairwise(cuts)
     ]
 
 
@@ -130,6 +131,7 @@ def annotated_texts(sentences: Iterable[Sentence], scheme: Scheme, *, format: st
             text=own[0].surface,
             spans=[span for sentence in own for span in char_spans(sentence, scheme)] if known else None,
             tokens=[offsets for sentence in own for offsets in sentence.offsets()],
+            starts=list(accumulate(map(len, own[:-1]))),
             line=own[0].line,
         )
 
