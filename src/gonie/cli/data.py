@@ -134,7 +134,10 @@ def stats_command(
 def convert_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="File to read.")],
     *,
-    to: Annotated[str, typer.Option("--to", help="Format to write: conll, conllu, jsonl, tsv or klue.")],
+    to: Annotated[
+        str,
+        typer.Option("--to", help="Format to write: conll, jsonl, klue, brat …"),
+    ],
     out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
     scheme: Annotated[
         str | None,
