@@ -45,7 +45,7 @@ def test_discontinuous_and_overlapping_spans_are_listed() -> None:
     _, report = read_tagged(FOLDER)
     listed = [(span.line, span.text, span.reason) for span in report.misaligned]
     assert (4, "North Korea", "is discontinuous") in listed
-    assert (1, "Korea", "overlaps LOC 'South Korea'") in listed
+    assert (6, "Korea", "overlaps LOC 'South Korea'") in listed
 
 
 def test_pieces_that_only_a_line_end_separates_are_one_span(tmp_path: Path) -> None:
@@ -56,6 +56,11 @@ def test_pieces_that_only_a_line_end_separates_are_one_span(tmp_path: Path) -> N
     assert not report.misaligned
     write(tmp_path / "out", sentences, "brat")
     assert (tmp_path / "out" / "text-00001.ann").read_text("utf-8") == path.read_text("utf-8")
+
+
+def test_a_span_that_occurs_twice_is_listed(tmp_path: Path) -> None:
+    _, report = read_tagged(pair(tmp_path, "T1\tPER 0 6\tGeorge\nT2\tPER 0 6\tGeorge\n"))
+    assert [(span.line, span.reason) for span in report.misaligned] == [(2, "overlaps PER 'George'")]
 
 
 def test_one_annotation_file_is_read_with_the_text_beside_it() -> None:

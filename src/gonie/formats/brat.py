@@ -75,17 +75,17 @@ def _read_pair(file: Path, report: Report) -> AnnotatedText:
         text = beside.read_bytes().decode("utf-8")  # as stored: each character counts, also CR
     except UnicodeDecodeError:
         raise InputError("not encoded as UTF-8", path=beside, fix="Convert the file to UTF-8") from None
-    spans: list[CharSpan] = []
+    found: list[tuple[CharSpan, int]] = []
     for number, line in lines(file):
         if not line.strip():
             continue
         if line.startswith("T"):
-            spans += _entity(line, text, number, report)
+            found += ((span, number) for span in _entity(line, text, number, report))
         elif line[0] in _OTHERS:
             report.skipped[_OTHERS[line[0]]] += 1
         else:
             raise _invalid(line, number, report)
-    return AnnotatedText(text=text, spans=spans, line=1)
+    return AnnotatedText(text=text, spans=[span for span, _ in found], line=1, span_lines=dict(found))
 
 
 def _invalid(line: str, number: int, report: Report) -> InputError:

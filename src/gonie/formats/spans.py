@@ -6,8 +6,8 @@ A gold span that is not on token boundaries, crosses the end of a sentence or ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 
 from gonie.errors import InputError
@@ -24,7 +24,8 @@ class AnnotatedText:
 
     ``spans`` is None if the gold is unknown. ``tokens`` are the offsets of the tokens, if the file has them,
     ``tags`` their tags, if these are not spans, and ``starts`` the indices of tokens that begin a new
-    sentence. ``line`` is the line of the text in its file, for messages.
+    sentence. For messages, ``line`` is the line of the text in its file, and ``span_lines`` are those of
+    spans, if they have their own.
     """
 
     text: str
@@ -33,6 +34,7 @@ class AnnotatedText:
     tags: Sequence[str] | None = None
     starts: Sequence[int] = ()
     line: int = 0
+    span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
 
 def tagged_sentences(
@@ -72,7 +74,8 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
     alignment = align(text, [sentence.offsets() for sentence in sentences], annotated.spans)
     for item in alignment.refused:
         start, end, label = item.span
-        report.misaligned.append(Misaligned(path, line, start, end, text[start:end], label, item.reason))
+        place = annotated.span_lines.get(item.span, line)
+        report.misaligned.append(Misaligned(path, place, start, end, text[start:end], label, item.reason))
     for sentence, own in zip(sentences, alignment.spans, strict=True):
         yield replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
 
