@@ -78,6 +78,13 @@ def test_documents_survive_writing_and_reading(tmp_path: Path) -> None:
     assert shown(rewritten(others, "spacy", tmp_path / "b.spacy")) == ENTITIES
 
 
+def test_large_files_are_recognised_without_their_suffix(tmp_path: Path) -> None:
+    """The codes of a large compressed file take more bytes than its first words."""
+    words = [f"word{number}" for number in range(2000)]
+    sentences = [Sentence((word, "sleeps"), ("B-PER", "O")) for word in words]
+    assert [each.words[0] for each in rewritten(sentences, "spacy", tmp_path / "documents")] == words
+
+
 def test_spacy_reads_what_is_written(tmp_path: Path) -> None:
     text = "  Mount \n Vernon,  too "
     sentence = Sentence(

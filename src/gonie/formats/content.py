@@ -17,7 +17,7 @@ from gonie.system.files import Line, display, is_stream, lines, open_bytes
 
 PEEK = 200
 """The number of first lines by which a format is recognised."""
-MAGIC = 64
+MAGIC = 1024
 """The number of first bytes by which a binary format is recognised."""
 _DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]]|\[\s*($|")))')
 _BINARY = (

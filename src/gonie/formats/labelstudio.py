@@ -68,7 +68,7 @@ def _tasks(content: Content, report: Report) -> Iterator[_Task]:
         raise InputError(
             "not a Label Studio export", path=report.path, fix="Export the project as JSON or JSON-MIN"
         )
-    seen: set[object] = set()
+    seen: set[str] = set()
     for number, value in enumerate(values, 1):
         if not isinstance(value, dict):
             raise InputError(f"task {number} is not a JSON object", path=report.path, line=number)
@@ -123,15 +123,16 @@ def _result(result: Mapping[str, Any]) -> _Result:
     )
 
 
-def _minimal(number: int, record: Mapping[str, Any], seen: set[object], report: Report) -> _Task | None:
+def _minimal(number: int, record: Mapping[str, Any], seen: set[str], report: Report) -> _Task | None:
     """Return a task of the flat form. Columns of strings stay in its data."""
     if record.get("annotation_id", record.get("annotator")) is None:
         report.skipped["tasks without an annotation"] += 1
         return None
-    if record.get("id") is not None and record["id"] in seen:
+    task = repr(record.get("id", number))
+    if task in seen:
         report.skipped["further annotations of the same task"] += 1
         return None
-    seen.add(record.get("id"))
+    seen.add(task)
     data, results = {}, []
     for key, value in record.items():
         if key in _OWN:

@@ -52,22 +52,36 @@ def _accepted(content: Content, report: Report) -> Iterator[tuple[int, Mapping[s
             )
 
 
+def _key(record: Mapping[str, Any], line: int) -> str:
+    """Return what records about the same text share."""
+    return repr(record[HASH]) if HASH in record else f"line {line}"
+
+
+def _check_same(known: AnnotatedText | LabelledRow, own: AnnotatedText | LabelledRow, report: Report) -> None:
+    """Refuse two texts with the same hash."""
+    if known.text != own.text:
+        raise InputError(
+            f"not the text of line {known.line}, which has the same {HASH}", path=report.path, line=own.line
+        )
+
+
 # --- entities --------------------------------------------------------------------------------------------
 
 
 def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
     """Return the texts with their entities, merged by their hashes."""
-    found: dict[object, AnnotatedText] = {}
+    found: dict[str, AnnotatedText] = {}
     for line, record in _accepted(content, report):
         if record.get("_view_id") == "ner":
             report.noticed[_BINARY] += 1
         for key, what in _OTHERS.items():
-            if record.get(key):
+            if isinstance(record.get(key), list) and record[key]:
                 report.skipped[what] += len(record[key])
         own = annotated(_plain(record), report.path, line)
-        known = found.setdefault(record.get(HASH, line), own)
+        key = _key(record, line)
+        known = found.setdefault(key, own)
         if known is not own:
-            found[record[HASH]] = _merged(known, own, report)
+            found[key] = _merged(known, own, report)
     return iter(found.values())
 
 
@@ -86,12 +100,7 @@ def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merged(known: AnnotatedText, own: AnnotatedText, report: Report) -> AnnotatedText:
-    if known.text != own.text:
-        raise InputError(
-            f"not the text of line {known.line}, which has the same {HASH}",
-            path=report.path,
-            line=own.line,
-        )
+    _check_same(known, own, report)
     report.noticed[_MERGED] += 1
     spans = dict.fromkeys([*(known.spans or ()), *(own.spans or ())])
     return AnnotatedText(text=known.text, spans=list(spans), tokens=known.tokens, line=known.line)
@@ -102,15 +111,18 @@ def _merged(known: AnnotatedText, own: AnnotatedText, report: Report) -> Annotat
 
 def _labelled(content: Content, options: TextOptions, report: Report) -> Iterator[LabelledRow]:
     """Return the texts with their labels, merged by their hashes."""
-    found: dict[object, LabelledRow] = {}
+    found: dict[str, LabelledRow] = {}
     for line, record in _accepted(content, report):
         text = row_text(record, TEXT, report.path, line)
         labels = () if options.label_column is None else _labels(record, options, report.path, line)
-        row = found.setdefault(record.get(HASH, line), LabelledRow(line, text, labels))
-        if row.line != line:
+        key = _key(record, line)
+        own = LabelledRow(line, text, labels)
+        row = found.setdefault(key, own)
+        if row is not own:
+            _check_same(row, own, report)
             report.noticed[_MERGED] += 1
             merged = tuple(dict.fromkeys([*(row.labels or ()), *(labels or ())]))
-            found[record[HASH]] = row._replace(labels=merged or labels)
+            found[key] = row._replace(labels=merged or labels)
     return iter(found.values())
 
 
