@@ -309,7 +309,7 @@ def test_every_format_has_an_example() -> None:
     from gonie.formats.table import FORMATS as KNOWN
     from gonie.formats.table import PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 
-    binary_or_folder = {"parquet", "arrow", "parallel"}
+    binary_or_folder = {"parquet", "arrow", "parallel", "brat", "spacy"}
     shown = {block.mark.split()[1] for block in marked(FORMATS, "read")}
     assert shown == set(KNOWN) - binary_or_folder
     shown = {block.mark.split()[1] for block in marked(FORMATS, "texts")}

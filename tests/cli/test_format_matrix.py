@@ -112,12 +112,6 @@ def models(toy_run: Path, text_toy: Path, pair_runs: Path, tmp_path_factory: pyt
     return {"tag": toy_run, "classify": run.folder, "pair": pair_runs / "labels"}
 
 
-@pytest.fixture
-def recipes(toy: Path, text_toy: Path, pair_toy: Path) -> dict[str, Path]:
-    """Return a small recipe of each task."""
-    return {"tag": toy / "toy.toml", "classify": text_toy / "texts.toml", "pair": pair_toy / "labels.toml"}
-
-
 everything = pytest.mark.parametrize("file", NAMES, indirect=True)
 every_task = pytest.mark.parametrize("task", ["tag", "classify", "pair"])
 
@@ -130,13 +124,13 @@ def is_explained(message: str) -> bool:
 @everything
 @every_task
 def test_training_and_scoring_refuse_the_files_of_other_tasks(
-    gonie: Command, models: Any, recipes: dict[str, Path], file: Path, task: str, tmp_path: Path
+    gonie: Command, models: Any, file: Path, task: str, tmp_path: Path
 ) -> None:
     if task in tasks_of(file.name):
         return
     settings = ["--set", "data.dev=none", "--set", "data.test=none", "--set", "train.epochs=1"]
     out = tmp_path / "run"
-    trained = gonie("train", recipes[task], file, *settings, "--out", out)
+    trained = gonie("train", models[task] / "recipe.toml", file, *settings, "--out", out)
     assert trained.refused(), trained.out
     assert is_explained(trained.err)
     assert not out.exists() or not list(out.iterdir())
@@ -162,7 +156,7 @@ def test_check_reads_a_file_for_what_it_is(gonie: Command, file: Path) -> None:
 @everything
 @every_task
 def test_answers_are_for_the_texts_of_the_file(gonie: Command, models: Any, file: Path, task: str) -> None:
-    """A model answers the texts that a file has, or refuses it. It never answers markup as if it were text."""
+    """A model answers the texts that a file has, or refuses it. It never takes markup for text."""
     command = "tag" if task == "tag" else "classify"
     ended = gonie(command, models[task], "--file", file, "--output", "jsonl")
     if ended.code:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from gonie.system.files import Line, display, is_stream, lines, open_bytes
 
 PEEK = 200
 """The number of first lines by which a format is recognised."""
-MAGIC = 64
+MAGIC = 1024
 """The number of first bytes by which a binary format is recognised."""
 _DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]]|\[\s*($|")))')
 _BINARY = (
@@ -52,6 +52,12 @@ class FileHead:
         """The JSON object of the first line, or None."""
         first = self.filled[0] if self.filled else ""
         return _parsed_object(first) if _DOCUMENT.match(first) else None
+
+    @cached_property
+    def records(self) -> Sequence[Mapping[str, Any]]:
+        """The JSON objects of the first lines, up to a line that is none."""
+        found = (_parsed_object(line) for line in self.filled) if self.record is not None else ()
+        return [value for value in takewhile(lambda value: value is not None, found) if value is not None]
 
     @property
     def is_json(self) -> bool:

@@ -16,16 +16,16 @@ from gonie.text.report import Report
 
 def _read(content: Content, header: HeaderNames, report: Report) -> TableRows:
     """Return the objects. The columns are the keys of the first of them, and those in the first lines."""
-    objects = _objects(content.lines, report)
+    objects = json_objects(content.lines, report)
     first = next(objects, None)
     if first is None:
         return TableRows(1, (), iter(()))
-    seen = _objects(enumerate(content.head.lines, 1), Report(path=report.path), lenient=True)
+    seen = json_objects(enumerate(content.head.lines, 1), Report(path=report.path), lenient=True)
     names = dict.fromkeys(name for _, record in chain([first], seen) for name in record)
     return TableRows(first[0], list(names), chain([first], objects))
 
 
-def _objects(
+def json_objects(
     lines: Iterable[Line], report: Report, *, lenient: bool = False
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the object of each line. If ``lenient``, an invalid line ends them."""
@@ -71,7 +71,7 @@ def json_line(record: Mapping[str, Any]) -> str:
 def _peek(head: FileHead) -> Mapping[str, Any] | None:
     if head.record is None or None not in head.record.values():
         return head.record
-    return first_row(row for _, row in _objects(enumerate(head.lines, 1), Report(), lenient=True))
+    return first_row(row for _, row in json_objects(enumerate(head.lines, 1), Report(), lenient=True))
 
 
 ROWS = (

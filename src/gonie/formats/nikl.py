@@ -164,9 +164,7 @@ def _read_sentiment(content: Content, options: TextOptions, report: Report) -> I
     for line, row in jsonl.ROWS[0].read(content, HeaderNames(), report).rows:
         text = row_text(row, FORM, report.path, line)
         values = row.get(ANNOTATION) or []
-        if not isinstance(values, list) or not all(
-            isinstance(each, list) and len(each) == 3 for each in values
-        ):
+        if not isinstance(values, list) or not all(map(_is_opinion, values)):
             raise InputError(
                 f"expected lists of a category, a target and a polarity under {ANNOTATION!r}",
                 path=report.path,

@@ -3,10 +3,10 @@
     {"text": "George is happy", "spans": [{"start": 0, "end": 6, "label": "PER"}]}
     {"tokens": ["George", "is", "happy"], "ner_tags": ["B-PER", "O", "O"]}
 
-``entities`` is accepted for ``spans``, and ``[start, end, label]`` for a span. Without either key the gold is
-unknown. The text is split by a tokenizer, or the row gives its tokens: ``"tokens": [{"start": 0, "end": 6,
-"tag": "PROPN"}, …]``. Words with their tags are one sentence per row, as in Hugging Face datasets. Null and
--1 stand for missing tags.
+``entities`` is accepted for ``spans``, ``[start, end, label]`` for a span, and doccano's ``label`` or
+``labels`` if it is a list of spans. Without any of these keys the gold is unknown. The text is split by a
+tokenizer, or the row gives its tokens: ``"tokens": [{"start": 0, "end": 6, "tag": "PROPN"}, …]``. Words
+with their tags are one sentence per row, as in Hugging Face datasets. Null and -1 stand for missing tags.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from gonie.text.types import Sentence
 
 TEXT = "text"
 SPANS = ("spans", "entities")
+SPAN_LABELS = ("label", "labels")
+"""Keys under which doccano has spans. In other files they have labels of the text."""
 WORDS = ("tokens", "words")
 TAGS = ("ner_tags", "tags", "labels", "pos_tags", "upos", "chunk_tags")
 """Columns of tags beside a column of words, in the order of preference."""
@@ -190,6 +192,7 @@ def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
 def _spans(row: Mapping[str, Any], text: str, path: str, line: int) -> list[CharSpan] | None:
     """Return the gold spans of a row, or None if it does not have them."""
     key = next((key for key in SPANS if row.get(key) is not None), None)
+    key = key or next((key for key in SPAN_LABELS if are_spans(row.get(key))), None)
     if key is None:
         return None
     spans = []
@@ -206,6 +209,11 @@ def _spans(row: Mapping[str, Any], text: str, path: str, line: int) -> list[Char
     return spans
 
 
+def are_spans(value: object) -> bool:
+    """Return whether the value of a label key is a list of spans, which can be empty, and not of labels."""
+    return isinstance(value, list) and all(isinstance(each, list | dict) for each in value)
+
+
 def _listed(values: Any, key: str, path: str, line: int) -> list[Any]:
     if not isinstance(values, list):
         raise InputError(f"expected a list under {key!r}, got {type(values).__name__}", path=path, line=line)
@@ -219,7 +227,8 @@ def _is_row(value: Any, length: int) -> bool:
 def _place(value: Any, text: str, path: str, line: int) -> tuple[int, int]:
     """Return the start and end of a span or token, which must lie in the text."""
     if isinstance(value, dict):
-        return check_span(value.get("start"), value.get("end"), text, path=path, line=line)
+        start, end = (value.get(key, value.get(f"{key}_offset")) for key in ("start", "end"))
+        return check_span(start, end, text, path=path, line=line)
     start, end = value[:2] if _is_row(value, 2) else (value, None)
     return check_span(start, end, text, path=path, line=line)
 
