@@ -6,15 +6,22 @@ Nothing trains, scores or answers on a file that it reads as something else.
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import gonie as package
+from gonie.errors import GonieError
+from gonie.formats.content import open_content
+from gonie.formats.format import HeaderNames
+from gonie.formats.table import ROW_FORMATS
+from gonie.text.report import Report
 from support.format_files import FILES
 
 Command = Callable[..., Any]
@@ -45,12 +52,13 @@ FOREIGN: dict[str, str] = {
 """Files that are no labelled data. Binary ones are made in ``made``."""
 BINARY = ("archive.zip", "document.pdf", "table.sqlite", "objects.pkl")
 SEVERAL = {
+    "doccano-labels.jsonl": {"classify"},
     "prodigy-labels.jsonl": {"classify"},
     "prodigy-choices.jsonl": {"classify"},
     "labelstudio-choices.json": {"classify"},
     "labelstudio-choices.min.json": {"classify"},
     "spacy-categories.json": {"tag", "classify"},
-    "spacy-categories.spacy": {"tag", "classify"},
+    "spacy-categories.spacy": {"classify"},
 }
 """Files of tools that store more than one kind of data."""
 TASKS = {
@@ -62,8 +70,8 @@ TASKS = {
     "nikl-absa-2021.json": "classify",
     "nikl-absa-2022.jsonl": "classify",
 }
-UNREADABLE = {"hf-splits", "hf-ner.csv", "pandas-one-hot.csv", "pandas-one-hot.parquet"}
-"""Files that are refused until the user says more: which split, which columns."""
+UNREADABLE = {"hf-splits", "hf-ner.csv", "hf-ner.jsonl", "pandas-one-hot.csv", "pandas-one-hot.parquet"}
+"""Files that are refused until the user says more: which split, which columns, the names of the tags."""
 
 
 def tasks_of(name: str) -> set[str]:
@@ -109,7 +117,8 @@ def file(request: pytest.FixtureRequest, made: Path) -> Path:
 def models(toy_run: Path, text_toy: Path, pair_runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return a small model of each task."""
     run = package.train(text_toy / "texts.toml", out=tmp_path_factory.mktemp("runs") / "t", progress=False)
-    return {"tag": toy_run, "classify": run.folder, "pair": pair_runs / "labels"}
+    pairs = shutil.copytree(pair_runs / "labels", run.folder.parent / "pairs")
+    return {"tag": toy_run, "classify": run.folder, "pair": pairs}
 
 
 everything = pytest.mark.parametrize("file", NAMES, indirect=True)
@@ -139,18 +148,34 @@ def test_training_and_scoring_refuse_the_files_of_other_tasks(
     assert is_explained(scored.err)
     other = {"tag": "gonie train tag", "classify": "gonie train classify", "pair": "gonie train pairs"}
     if tasks := tasks_of(file.name):
-        assert any(other[each] in trained.err for each in tasks)
+        several = {"tag"} if file.suffix == ".spacy" else set()
+        assert any(other[each] in trained.err for each in tasks | several)
 
 
 @everything
 def test_check_reads_a_file_for_what_it_is(gonie: Command, file: Path) -> None:
     ended = gonie("data", "check", file)
-    if tasks_of(file.name):
+    if file.name == "spacy-categories.spacy":  # not known before all documents are read
+        assert "run: gonie train classify" in ended.out
+    elif tasks_of(file.name):
         assert ended.code == 0, ended.out + ended.err
         nouns = {"tag": "sentence", "classify": "text", "pair": "pair"}
         assert any(f" {nouns[task]}" in ended.out for task in tasks_of(file.name))
     else:
         assert ended.refused()
+
+
+def texts_in(file: Path) -> set[str]:
+    """Return the texts of a file: of its examples, and of all rows of a table."""
+    texts = set()
+    for form in ROW_FORMATS.values():
+        content = open_content(file)
+        if form.peek(content.head) is not None:
+            texts |= {str(row.get("text")) for _, row in form.read(content, HeaderNames(), Report()).rows}
+    with suppress(GonieError):
+        examples = package.read(file)
+        texts |= {getattr(each, "surface", None) or getattr(each, "text", "") for each in examples}
+    return texts | {text for each in texts for text in each.split("\n")}
 
 
 @everything
@@ -162,9 +187,7 @@ def test_answers_are_for_the_texts_of_the_file(gonie: Command, models: Any, file
     if ended.code:
         assert ended.refused()
         return
-    examples = package.read(file)
-    texts = {getattr(each, "surface", None) or getattr(each, "text", "") for each in examples}
-    texts |= {text for each in texts for text in each.split("\n")}
+    texts = texts_in(file)
     assert ended.out.strip(), "some answers"
     for line in ended.out.splitlines():
         record = json.loads(line)
@@ -179,4 +202,4 @@ def test_explanations_are_for_the_texts_of_the_file(
     ended = gonie("explain", models[task], "--file", file, "--method", "erasure")
     assert ended.code in (0, 2)
     if ended.code == 0:
-        assert task in tasks_of(file.name)
+        assert task in tasks_of(file.name) or (task == "classify" and file.name.startswith("pandas-one-hot"))

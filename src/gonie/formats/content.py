@@ -19,7 +19,7 @@ PEEK = 200
 """The number of first lines by which a format is recognised."""
 MAGIC = 1024
 """The number of first bytes by which a binary format is recognised."""
-_DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]]|\[\s*($|")))')
+_DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]\d]|\[\s*($|")))')
 _BINARY = (
     *(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\x1f\x8b", b"SQLite", b"%PDF"),
     *(b"\x80\x03", b"\x80\x04", b"\x80\x05"),  # pickle

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 from gonie.errors import GonieError, InputError
 from gonie.formats.content import Content, FileHead, open_content
 from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedFormat
-from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.formats.table import FORMATS, PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
 
@@ -57,17 +57,19 @@ def refuse_plain_text(path: str | PathLike[str]) -> None:
     head = open_content(path).head
     match = next(iter(_matches(head)), None)
     what = _foreign(head) if match is None else f"{match.format.description} ({match.reason})"
-    if what is None and head.record is not None:
-        what = "one JSON object per line"
+    table = next((each for each in ROW_FORMATS.values() if _suffix(head.path) in each.suffixes), None)
+    if what is None and table is not None:
+        what = f"a {table.description}" if head.record is None else "one JSON object per line"
     if what is None:
         return
     quoted = shlex.quote(str(path))
     to = "conll" if match is not None and isinstance(match.format, TaggedFormat) else "jsonl"
-    convert = f"Convert it first: gonie data convert {quoted} --to {to} --out NEW.{to}"
+    labels = "" if match else " --label ''"
+    convert = f"Convert it first: gonie data convert {quoted} --to {to}{labels} --out NEW.{to}"
     raise InputError(
         f"the file is {what}, not plain text with one text per line",
         path=path,
-        fix=convert if match else "Extract its texts into a text file, one per line",
+        fix=convert if match or table else "Extract its texts into a text file, one per line",
     )
 
 

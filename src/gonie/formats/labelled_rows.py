@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import HeaderNames, LabelledFormat, RowFormat, TableRows
+from gonie.formats.pair_rows import TEXTS as PAIR_TEXTS
 from gonie.system.files import is_utf8
 from gonie.text.labelled_text import (
     LabelledRow,
@@ -191,7 +192,8 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
     named, labels = head.columns[:1], head.columns[1:]
     text = next((name for name in (*named, *TEXTS) if isinstance(sample.get(name), str)), None)
     gold = [name for name in (*labels, *LABELS) if name != text and _may_label(sample.get(name, {}))]
-    if text is None or not gold:
+    is_pair = any(set(names) <= set(sample) for names in PAIR_TEXTS)
+    if text is None or not gold or (is_pair and set(named) <= {TEXT}):
         return None
     return f"it has the columns {text} and {gold[0]}"
 
