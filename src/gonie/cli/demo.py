@@ -93,7 +93,7 @@ def _show(console: Console, folder: Path, sentence: str) -> None:
     interval = f"(95% {100 * low:.1f} to {100 * high:.1f})"
     console.print(f"[bold]test F1 {100 * scores['f1']:.1f}[/bold]  {interval}  {escape(str(folder))}")
     tagger = load_tagger(folder)
-    console.print("  ", pretty(tagger(sentence), tagger.encoding.scheme, Colors()), sep="")
+    console.print("  ", pretty(tagger(sentence), tagger.document_scheme, Colors()), sep="")
 
 
 def _explain(console: Console, folder: Path, sentence: str) -> None:

@@ -131,7 +131,7 @@ class TagAnswering:
         """Return a function that shows the text with labels (``pretty``), or words with tags (``conll``)."""
         from gonie.tasks.tagging.document_view import Colors, conll, pretty
 
-        scheme = self._tagger.encoding.scheme
+        scheme = self._tagger.document_scheme
         if output == CONLL:
             return lambda answered: conll(answered.found, scheme)
         colors = Colors()

@@ -153,6 +153,12 @@ class Tagger(BundledModel):
         )
 
     @property
+    def document_scheme(self) -> Scheme:
+        """The tag scheme of documents: that of the training file or, if it is not known, of the model."""
+        given, own = self.given_scheme, self.encoding.scheme
+        return given if given is not None and given.has_spans and own.has_spans else own
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The tags of the model, in the order of its scores."""
         return self.encoding.labels
