@@ -307,13 +307,15 @@ def test_the_pair_examples_are_read_as_documented(block: Block, tmp_path: Path) 
 
 def test_every_format_has_an_example() -> None:
     from gonie.formats.table import FORMATS as KNOWN
-    from gonie.formats.table import TEXT_FORMATS
+    from gonie.formats.table import PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 
-    binary_or_folder = {"parquet", "arrow", "parallel"}
+    binary_or_folder = {"parquet", "arrow", "parallel", "brat", "spacy"}
     shown = {block.mark.split()[1] for block in marked(FORMATS, "read")}
     assert shown == set(KNOWN) - binary_or_folder
     shown = {block.mark.split()[1] for block in marked(FORMATS, "texts")}
     assert shown == set(TEXT_FORMATS) - binary_or_folder
+    shown = {block.mark.split()[1] for block in marked(FORMATS, "pairs")}
+    assert shown >= set(PAIR_FORMATS) - set(ROW_FORMATS)
 
 
 def test_links_are_valid() -> None:

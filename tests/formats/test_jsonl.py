@@ -14,7 +14,7 @@ from gonie.formats.format import ReadOptions
 from gonie.formats.table import FORMATS
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, PLAIN, Scheme
-from gonie.text.types import Document, Morpheme, Sentence, Span, Token
+from gonie.text.types import Sentence
 from support.contents import content
 
 
@@ -162,26 +162,6 @@ def test_plain_labels_are_written_with_the_tokens() -> None:
     line = next(write([Sentence(("ab", "c"), ("N", "V"))], scheme=PLAIN))
     back, _ = read(line)
     assert (back[0].words, back[0].tags) == (("ab", "c"), ("N", "V"))
-
-
-def test_documents_are_written_as_records() -> None:
-    document = Document(
-        text="Ann left",
-        tokens=(Token("Ann", 0, 3, "B-P", 0.9), Token("left", 4, 8, "O")),
-        spans=(Span(0, 3, "P", "Ann", 0.9),),
-    )
-    span = {"start": 0, "end": 3, "label": "P", "text": "Ann", "score": 0.9}
-    assert jsonl.document_record(document) == {"text": "Ann left", "spans": [span]}
-    assert jsonl.document_record(document, tokens=True)["tokens"] == [
-        {"start": 0, "end": 3, "text": "Ann", "tag": "B-P", "score": 0.9},
-        {"start": 4, "end": 8, "text": "left", "tag": "O"},
-    ]
-
-
-def test_korean_tokens_keep_their_morphemes() -> None:
-    token = Token(text="했", start=0, end=1, tag="O", morphemes=(Morpheme("하", "VV"), Morpheme("었", "EP")))
-    (record,) = jsonl.document_record(Document(text="했", tokens=(token,)), tokens=True)["tokens"]
-    assert record["morphemes"] == [{"form": "하", "tag": "VV"}, {"form": "었", "tag": "EP"}]
 
 
 def test_every_record_is_one_line_of_utf8() -> None:

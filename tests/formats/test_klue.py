@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.formats import klue
+from gonie.formats.tagged import TaggedSource
 from gonie.system.files import lines
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, PLAIN, Policy, from_spans, to_spans
 from gonie.text.types import Sentence
+from support.format_files import FILES, again, plain
 
 
 def read(text: str, policy: Policy = "error") -> tuple[list[Sentence], Report]:
@@ -130,3 +132,12 @@ def test_the_corpus_is_read_completely(shared_data: Path) -> None:
     annotated = sum(text.startswith("## klue") for _, text in lines(path))
     begun = sum("\tB-" in text and not text.startswith("##") for _, text in lines(path))
     assert (report.sentences, annotated, entities) == (5000, 5000, begun)
+
+
+def test_the_file_of_the_benchmark_is_written_and_read_again(tmp_path: Path) -> None:
+    before = plain(list(TaggedSource(FILES / "klue-ner.tsv")))
+    assert [(words[0], text) for words, _, text in before] == [
+        ("하", "하나는 강원도로 갔다 😀"),
+        ("3", "3월 2일"),
+    ]
+    assert again(FILES / "klue-ner.tsv", "klue", tmp_path / "again.tsv") == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -202,12 +203,14 @@ def test_a_survey_of_standard_input_has_counts_but_no_places(monkeypatch: pytest
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=5)
 rows = st.lists(st.tuples(words, st.sampled_from(["O", "S-X", "S-Y"])), min_size=1, max_size=5)
+REWRITTEN = {"jsonl": r"B-\1", "nikl": r"B-\1", "klp2016": r"B_\1", "naver": r"\1_B"}
+"""How formats with a scheme of their own write the tag of one word."""
 
 
 @settings(deadline=None, max_examples=60)
 @given(
     sentences=st.lists(rows, min_size=1, max_size=4),
-    name=st.sampled_from(["conll", "conllu", "tsv", "jsonl", "klue"]),
+    name=st.sampled_from(["conll", "conllu", "tsv", "klue", "slashed", *REWRITTEN]),
 )
 def test_entities_survive_writing_and_reading_in_every_format(
     tmp_path_factory: pytest.TempPathFactory, sentences: list[list[tuple[str, str]]], name: str
@@ -229,9 +232,8 @@ def test_entities_survive_writing_and_reading_in_every_format(
     back = list(read(path, options, Report()))
     assert [s.surface.split() for s in back] == [list(s.words) for s in given]
     if name != "klue":
-        expected = [
-            tuple(t.replace("S-", "B-") if name == "jsonl" else t for t in s.tags or ()) for s in given
-        ]
+        form = REWRITTEN.get(name, r"S-\1")
+        expected = [tuple(re.sub("S-(.)", form, tag) for tag in s.tags or ()) for s in given]
         assert [s.tags for s in back] == expected
 
 

@@ -1,7 +1,7 @@
 """Tables in Parquet and Arrow files, and in folders that the `datasets` library saved.
 
-Numbers of a Hugging Face ``ClassLabel`` become its names, which the schema's metadata holds. A number below 0
-is a missing label.
+Numbers of a Hugging Face ``ClassLabel`` become its names, also inside lists and structures. The schema's
+metadata holds them. A number below 0 is a missing label.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from gonie.errors import InputError, MissingExtraError
-from gonie.formats.content import Content, FileHead
-from gonie.formats.format import Row, RowFormat, TableRows
+from gonie.formats.content import PEEK, Content, FileHead
+from gonie.formats.format import Row, RowFormat, TableRows, first_row
 from gonie.system.parquet import SUFFIX as PARQUET_SUFFIX
 from gonie.text.report import Report
 
 ROWS_AT_ONCE = 1024
 PARQUET, FILE, STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
 """The first bytes of a Parquet file, an Arrow file and an Arrow stream."""
-STATE = "state.json"
-"""The file of a saved dataset that lists its Arrow files."""
+STATE, SPLITS = "state.json", "dataset_dict.json"
+"""The file of a saved dataset that lists its Arrow files, and that of several datasets, such as train."""
 
 
 def _pyarrow(module: str = "pyarrow") -> Any:
@@ -40,7 +40,7 @@ def _damage(path: str) -> Iterator[None]:
     """Convert errors of pyarrow to InputError."""
     try:
         yield
-    except (ValueError, OSError, KeyError) as error:
+    except (ValueError, OSError, KeyError, TypeError) as error:
         raise InputError(
             f"damaged file: {str(error).splitlines()[0].rstrip('.')}", path=path, fix="Write it again"
         ) from None
@@ -52,6 +52,18 @@ def _is_parquet(head: FileHead) -> bool:
 
 def _is_arrow(head: FileHead) -> bool:
     return head.magic.startswith((FILE, STREAM)) or bool(head.folder and (head.folder / STATE).is_file())
+
+
+def _refuse_splits(folder: Path | None) -> None:
+    """Raise InputError for a folder with several datasets, which names them."""
+    if folder is None or not (folder / SPLITS).is_file():
+        return
+    names = sorted(each.name for each in folder.iterdir() if (each / STATE).is_file())
+    raise InputError(
+        f"a folder with {len(names)} datasets: {', '.join(names)}",
+        path=str(folder),
+        fix=f"Name one of them: {folder / names[-1]}" if names else "Save the datasets again",
+    )
 
 
 def _parquet_batches(path: Path) -> tuple[Any, Iterator[Any]]:
@@ -68,7 +80,10 @@ def _arrow_batches(path: Path) -> tuple[Any, Iterator[Any]]:
 
 def _saved_files(folder: Path) -> list[Path]:
     state = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    return [folder / each["filename"] for each in state["_data_files"]]
+    files = [folder / Path(each["filename"]).name for each in state["_data_files"]]
+    if not files:
+        raise ValueError(f"no Arrow files in {STATE}")
+    return files
 
 
 def _opened(file: Path) -> Any:
@@ -94,49 +109,72 @@ Batches = Callable[[Path], tuple[Any, Iterator[Any]]]
 def _read(batches: Batches, content: Content, report: Report) -> TableRows:
     with _damage(report.path):
         schema, found = batches(content.path)
-        names = _class_names(schema)
-        for column, labels in names.items():
-            report.choose(f"names of {column}", ", ".join(labels[:20]), "from the schema")
-    return TableRows(1, list(schema.names), _rows(found, names, report.path))
+        features = _features(schema)
+        for column, feature in features.items():
+            if labels := _label_names(feature):
+                report.choose(f"names of {column}", ", ".join(labels[:20]), "from the schema")
+    return TableRows(1, list(schema.names), _rows(found, features, report.path))
 
 
-def _rows(batches: Iterator[Any], names: Mapping[str, Sequence[str]], path: str) -> Iterator[Row]:
+def _rows(batches: Iterator[Any], features: Mapping[str, Any], path: str) -> Iterator[Row]:
     number = 0
     with _damage(path):
         for batch in batches:
             for row in batch.to_pylist():
                 number += 1
-                yield number, row | {column: _named(row[column], names[column]) for column in names}
+                yield number, row | {column: _named(row[column], features[column]) for column in features}
 
 
-def _class_names(schema: Any) -> dict[str, Sequence[str]]:
-    """Return the names of the labels of each column, as `datasets` writes them into the metadata."""
+def _features(schema: Any) -> dict[str, Any]:
+    """Return the features of columns with names of labels, which `datasets` writes into the metadata."""
     stored = (schema.metadata or {}).get(b"huggingface")
     features = json.loads(stored)["info"]["features"] if stored else {}
-    found = {}
-    for column, feature in features.items():
-        inner = feature
-        while isinstance(inner, dict) and "names" not in inner and isinstance(inner.get("feature"), dict):
-            inner = inner["feature"]
-        if isinstance(inner, dict) and isinstance(inner.get("names"), list) and column in schema.names:
-            found[column] = inner["names"]
-    return found
+    return {
+        column: feature
+        for column, feature in features.items()
+        if column in schema.names and _label_names(feature)
+    }
 
 
-def _named(value: Any, names: Sequence[str]) -> Any:
-    """Return the name of a label, or the names of a list of labels."""
+def _label_names(feature: Any) -> Sequence[str]:
+    """Return the names of the labels of a feature, or of a part of it, or none."""
+    if not isinstance(feature, dict):
+        return ()
+    if isinstance(feature.get("names"), list):
+        return [str(name) for name in feature["names"]]
+    return next((names for part in feature.values() if (names := _label_names(part))), ())
+
+
+def _named(value: Any, feature: Any) -> Any:
+    """Return the value of a feature with names instead of the numbers of labels."""
+    if not isinstance(feature, dict) or value is None:
+        return value
+    if isinstance(feature.get("names"), list):
+        names = feature["names"]
+        if isinstance(value, list):
+            return [_named(each, feature) for each in value]
+        return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+    inner = feature.get("feature")
     if isinstance(value, list):
-        return [_named(each, names) for each in value]
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else None
+        return [_named(each, inner) for each in value]
+    if isinstance(value, dict):
+        parts = inner if isinstance(inner, dict) else feature
+        return {key: _named(each, parts.get(key)) for key, each in value.items()}
+    return value
 
 
 def _peek(fits: Callable[[FileHead], bool], batches: Batches, head: FileHead) -> Mapping[str, Any] | None:
+    _refuse_splits(head.folder)
     if not fits(head):
         return None
     with _damage(head.path):
         schema, found = batches(Path(head.path))
-    rows = _rows(found, _class_names(schema), head.path)
-    return next((row for _, row in islice(rows, 1)), dict.fromkeys(schema.names))
+        features = _features(schema)
+    rows = islice(_rows(found, features, head.path), PEEK)
+    first = first_row(row for _, row in rows)
+    if first is None:
+        raise InputError("the table has no rows", path=head.path)
+    return first
 
 
 def _write(write: Callable[[Any, Any], None], rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from gonie.system.files import Line, display, is_stream, lines, open_bytes
 
 PEEK = 200
 """The number of first lines by which a format is recognised."""
-MAGIC = 64
+MAGIC = 1024
 """The number of first bytes by which a binary format is recognised."""
-_DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]]|\[\s*($|")))')
+_DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]\d]|\[\s*($|")))')
 _BINARY = (
     *(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\x1f\x8b", b"SQLite", b"%PDF"),
     *(b"\x80\x03", b"\x80\x04", b"\x80\x05"),  # pickle
@@ -32,7 +32,8 @@ _BINARY = (
 class FileHead:
     """The beginning of a file: its first lines, or the first bytes of a binary file, or nothing of a folder.
 
-    ``document`` is the value of a file that is one JSON value. ``columns`` are columns that the user named.
+    ``document`` is the value of a file that is one JSON value. ``columns`` are columns that the user named;
+    those of a labelled text come first the text, then the labels.
     """
 
     path: str
@@ -51,6 +52,12 @@ class FileHead:
         """The JSON object of the first line, or None."""
         first = self.filled[0] if self.filled else ""
         return _parsed_object(first) if _DOCUMENT.match(first) else None
+
+    @cached_property
+    def records(self) -> Sequence[Mapping[str, Any]]:
+        """The JSON objects of the first lines, up to a line that is none."""
+        found = (_parsed_object(line) for line in self.filled) if self.record is not None else ()
+        return [value for value in takewhile(lambda value: value is not None, found) if value is not None]
 
     @property
     def is_json(self) -> bool:

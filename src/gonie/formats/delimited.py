@@ -123,11 +123,11 @@ def _below(
 
 def _peek_tsv(head: FileHead) -> Mapping[str, Any] | None:
     rows = [line.split("\t") for line in head.filled[:2]]
-    return _sample(rows) if head.document is None else None
+    return None if head.is_json else _sample(rows)
 
 
 def _peek_csv(head: FileHead) -> Mapping[str, Any] | None:
-    if head.document is not None or not head.filled or "\t" in head.filled[0]:
+    if head.is_json or not head.filled or "\t" in head.filled[0]:
         return None
     try:
         return _sample(list(csv.reader(head.filled[:2])))

@@ -17,7 +17,8 @@ from typing import NamedTuple, TypeVar
 from gonie.errors import GonieError, InputError
 from gonie.formats.content import Content, FileHead, open_content
 from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedFormat
-from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.formats.table import FORMATS, PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
+from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
 
 Kind = TypeVar("Kind", bound=Format)
@@ -56,17 +57,19 @@ def refuse_plain_text(path: str | PathLike[str]) -> None:
     head = open_content(path).head
     match = next(iter(_matches(head)), None)
     what = _foreign(head) if match is None else f"{match.format.description} ({match.reason})"
-    if what is None and head.record is not None:
-        what = "one JSON object per line"
+    table = next((each for each in ROW_FORMATS.values() if _suffix(head.path) in each.suffixes), None)
+    if what is None and table is not None:
+        what = f"a {table.description}" if head.record is None else "one JSON object per line"
     if what is None:
         return
     quoted = shlex.quote(str(path))
     to = "conll" if match is not None and isinstance(match.format, TaggedFormat) else "jsonl"
-    convert = f"Convert it first: gonie data convert {quoted} --to {to} --out NEW.{to}"
+    labels = "" if match else " --label ''"
+    convert = f"Convert it first: gonie data convert {quoted} --to {to}{labels} --out NEW.{to}"
     raise InputError(
         f"the file is {what}, not plain text with one text per line",
         path=path,
-        fix=convert if match else "Extract its texts into a text file, one per line",
+        fix=convert if match or table else "Extract its texts into a text file, one per line",
     )
 
 
@@ -91,13 +94,15 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     named = next((each for each in formats.values() if suffix in each.suffixes), None)
     matches = _matches(head, formats)
     own = [match for match in matches if match.format in formats.values()]
-    if own:
-        found = next((match for match in own if match.format == named), own[0])
+    if own:  # the suffix decides between formats that are equally specific
+        equal = [match for match in own if match.format.rank == own[0].format.rank]
+        found = next((match for match in equal if match.format == named), own[0])
         reason = f"by the suffix {suffix}" if found.format == named else found.reason
         return formats[found.format.name], reason
     kind = next(iter(formats.values())).kind
     if matches:
         raise _other_kind(matches[0], kind, head.path)
+    _refuse_tables(head)
     problem = _foreign(head)
     if problem:
         raise InputError(f"{problem}, not a file of {kind}", path=head.path, fix=_SEE)
@@ -157,6 +162,30 @@ def _other_kind(match: Recognised, kind: str, path: str) -> InputError:
         fix=f"To train on it, run: {_COMMANDS[other]} {shlex.quote(path)}. "
         "If this is wrong, choose the format with --format (in a recipe data.format)",
     )
+
+
+def _refuse_tables(head: FileHead) -> None:
+    """Refuse a CSV table of lists of words and tags, and a JSON object of columns."""
+    if isinstance(head.document, dict) and _are_columns(list(head.document.values())):
+        raise InputError(
+            f"a JSON object of columns: {', '.join(list(head.document)[:8])}",
+            path=head.path,
+            fix="Write a list of rows: in pandas to_json(orient='records')",
+        )
+    names = head.filled[0].split(",") if head.filled else []
+    found = [name for name in names if name in (*WORDS, *TAGS)]
+    if set(found) & set(WORDS) and set(found) & set(TAGS):
+        raise InputError(
+            f"a CSV table with the columns {', '.join(found)}, whose cells are lists written as text",
+            path=head.path,
+            fix="Save the lists as such: to_parquet or to_json of datasets and pandas",
+        )
+
+
+def _are_columns(values: list[object]) -> bool:
+    """Return whether these are columns of a table, as pandas writes them: objects with the same keys."""
+    keys = {frozenset(each) if isinstance(each, dict) else frozenset() for each in values}
+    return len(values) > 1 and len(keys) == 1 and frozenset() not in keys
 
 
 def _foreign(head: FileHead) -> str | None:

@@ -123,7 +123,7 @@ class TableRows(NamedTuple):
 class RowFormat:
     """A form of table, whose rows can be tagged sentences, labelled texts or pairs.
 
-    ``peek`` returns the first row of a file in this form, or None. ``write`` converts rows to pieces of a
+    ``peek`` returns the ``first_row`` of a file in this form, or None. ``write`` converts rows to pieces of a
     file. ``nested`` says whether cells can be lists, as tagged sentences need.
     """
 
@@ -135,3 +135,15 @@ class RowFormat:
     write: Callable[[Iterable[Mapping[str, Any]]], Iterator[str | bytes]]
     nested: bool = True
     rank: int = 5
+
+
+def first_row(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return the first row of a table, with values of later rows where it has none, or None without rows."""
+    found: dict[str, Any] | None = None
+    for row in rows:
+        if found is None:
+            found = dict(row)
+        found.update({name: row.get(name) for name, value in found.items() if value is None})
+        if None not in found.values():
+            break
+    return found

@@ -12,12 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.formats.content import Content, FileHead
-from gonie.formats.format import HeaderNames, Row, RowFormat, TableRows
+from gonie.formats.content import PEEK, Content, FileHead
+from gonie.formats.format import HeaderNames, Row, RowFormat, TableRows, first_row
 from gonie.text.report import Report
-
-PEEK = 200
-"""The number of first objects whose keys are columns."""
 
 
 def objects_of(document: Any) -> list[Any] | None:
@@ -45,10 +42,11 @@ def _rows(values: Sequence[Any], report: Report) -> Iterator[Row]:
 
 def _peek(head: FileHead) -> Mapping[str, Any] | None:
     values = objects_of(head.document)
-    return None if values is None else values[0]
+    return None if values is None else first_row(each for each in values[:PEEK] if isinstance(each, dict))
 
 
-def _write(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def write_objects(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the pieces of a JSON list with an object per line."""
     before = "[\n"
     for row in rows:
         yield before + json.dumps(row, ensure_ascii=False)
@@ -63,6 +61,6 @@ ROWS = (
         suffixes=(".json",),
         peek=_peek,
         read=_read,
-        write=_write,
+        write=write_objects,
     ),
 )

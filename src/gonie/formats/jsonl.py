@@ -9,24 +9,23 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
-from gonie.formats.format import HeaderNames, RowFormat, TableRows
+from gonie.formats.format import HeaderNames, RowFormat, TableRows, first_row
 from gonie.system.files import Line, is_utf8
 from gonie.text.report import Report
-from gonie.text.types import Candidate, Document, Morpheme, Span, Token
 
 
 def _read(content: Content, header: HeaderNames, report: Report) -> TableRows:
     """Return the objects. The columns are the keys of the first of them, and those in the first lines."""
-    objects = _objects(content.lines, report)
+    objects = json_objects(content.lines, report)
     first = next(objects, None)
     if first is None:
         return TableRows(1, (), iter(()))
-    seen = _objects(enumerate(content.head.lines, 1), Report(path=report.path), lenient=True)
+    seen = json_objects(enumerate(content.head.lines, 1), Report(path=report.path), lenient=True)
     names = dict.fromkeys(name for _, record in chain([first], seen) for name in record)
     return TableRows(first[0], list(names), chain([first], objects))
 
 
-def _objects(
+def json_objects(
     lines: Iterable[Line], report: Report, *, lenient: bool = False
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the object of each line. If ``lenient``, an invalid line ends them."""
@@ -69,46 +68,10 @@ def json_line(record: Mapping[str, Any]) -> str:
     return (line if is_utf8(line) else json.dumps(record)) + "\n"
 
 
-def document_record(document: Document, *, tokens: bool = False) -> dict[str, Any]:
-    """Return the JSON object of a tagged document, with its tokens and their tags if ``tokens``.
-
-    It includes the n-best tag sequences if the document has them.
-    """
-    record: dict[str, Any] = {"text": document.text, "spans": [*map(_span_record, document.spans)]}
-    if tokens:
-        record["tokens"] = [*map(_token_record, document.tokens)]
-    if document.nbest is not None:
-        record["nbest"] = [[*map(_candidate_record, own)] for own in document.nbest]
-    return record
-
-
-def _span_record(span: Span) -> dict[str, Any]:
-    known = {"start": span.start, "end": span.end, "label": span.label, "text": span.text}
-    return known if span.score is None else known | {"score": span.score}
-
-
-def _candidate_record(candidate: Candidate) -> dict[str, Any]:
-    spans = [*map(_span_record, candidate.spans)]
-    return {"score": candidate.probability, "tags": list(candidate.tags), "spans": spans}
-
-
-def _token_record(token: Token) -> dict[str, Any]:
-    """Return a token without unknown fields. The code is written out for speed."""
-    known: dict[str, Any] = {"start": token.start, "end": token.end, "text": token.text}
-    if token.tag is not None:
-        known["tag"] = token.tag
-    if token.score is not None:
-        known["score"] = token.score
-    return known | _analyses(token.morphemes) if token.morphemes else known
-
-
-def _analyses(morphemes: tuple[Morpheme, ...]) -> dict[str, Any]:
-    """Return the morphemes of an analysed Korean token: 했 is 하/VV and 었/EP."""
-    return {"morphemes": [{"form": m.form, "tag": m.tag} for m in morphemes]}
-
-
 def _peek(head: FileHead) -> Mapping[str, Any] | None:
-    return head.record
+    if head.record is None or None not in head.record.values():
+        return head.record
+    return first_row(row for _, row in json_objects(enumerate(head.lines, 1), Report(), lenient=True))
 
 
 ROWS = (

@@ -42,10 +42,10 @@ def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> I
             numbers.append(number)
             continue
         if pairs:
-            yield from _sentence(pairs, numbers, report, policy)
+            yield from character_sentence(pairs, numbers, report, policy)
             pairs, numbers = [], []
     if pairs:
-        yield from _sentence(pairs, numbers, report, policy)
+        yield from character_sentence(pairs, numbers, report, policy)
 
 
 def _pair(line: str, path: str, number: int) -> list[str]:
@@ -60,8 +60,8 @@ def _pair(line: str, path: str, number: int) -> list[str]:
     return pair
 
 
-def _sentence(
-    pairs: list[list[str]], numbers: list[int], report: Report, policy: Policy
+def character_sentence(
+    pairs: Sequence[Sequence[str]], numbers: Sequence[int], report: Report, policy: Policy
 ) -> Iterator[Sentence]:
     """Yield the sentence of these characters, or nothing if all of them are spaces."""
     text = "".join(character for character, _ in pairs)
@@ -87,7 +87,7 @@ def _sentence(
 
 
 def _repair_after_blanks(
-    tags: list[str], text: str, numbers: list[int], report: Report, policy: Policy
+    tags: list[str], text: str, numbers: Sequence[int], report: Report, policy: Policy
 ) -> list[str]:
     """Repair any I after a space tagged O, because dropping the space would hide the error."""
     hidden = any(
@@ -125,10 +125,10 @@ def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[s
     """Yield each sentence in the KLUE format, with character tags for any tokenization."""
     for number, sentence in enumerate(sentences):
         _check(sentence, scheme)
-        text, spans = _cut(sentence, scheme)
+        text, spans = own_text(sentence, scheme)
         tags = from_spans(spans, len(text), IOB2)
         body = "".join(f"{character}\t{tag}\n" for character, tag in zip(text, tags, strict=True))
-        yield f"{HEADER} gonie_{number:05d}\t{_marked(text, spans)}\n{body}\n"
+        yield f"{HEADER} gonie_{number:05d}\t{marked_text(text, spans)}\n{body}\n"
 
 
 def _check(sentence: Sentence, scheme: Scheme) -> None:
@@ -148,7 +148,7 @@ def _check(sentence: Sentence, scheme: Scheme) -> None:
         )
 
 
-def _cut(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
+def own_text(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
     """Return the sentence's own part of its text, and its entities there."""
     offsets = sentence.offsets()
     # A text of one sentence is kept whole, including spaces at its ends.
@@ -158,7 +158,7 @@ def _cut(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
     return sentence.surface[begin:end], spans
 
 
-def _marked(text: str, spans: Iterable[CharSpan]) -> str:
+def marked_text(text: str, spans: Iterable[CharSpan]) -> str:
     """Return the text with its entities as ``<surface:LABEL>``."""
     parts, at = [], 0
     for start, end, label in spans:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import HeaderNames, LabelledFormat, RowFormat, TableRows
+from gonie.formats.pair_rows import TEXTS as PAIR_TEXTS
 from gonie.system.files import is_utf8
 from gonie.text.labelled_text import (
     LabelledRow,
@@ -67,6 +68,8 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
     for line, row in rows.rows:
         text = _text(row, columns.text, report.path, line)
         labels = _labels(row, columns.labels, options, report.path, line) if text.strip() else ()
+        if labels == ("-1",):
+            report.noticed["texts with the label -1, which Hugging Face datasets write for none"] += 1
         yield LabelledRow(line, text, labels)
 
 
@@ -132,7 +135,8 @@ def _labels(
         return ()
     if not isinstance(options.label_column, str):
         return tuple(name for name in columns if _is_set(row.get(name), name, path, line))
-    value = row.get(columns[0], row.get(f"{columns[0]}s"))
+    value = row.get(columns[0])
+    value = row.get(f"{columns[0]}s") if value is None else value
     if isinstance(value, str) and is_utf8(value):
         return split_labels(value, options, path=path, line=line)
     if _is_missing(value):
@@ -185,10 +189,11 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
     sample = form.peek(head)
     if sample is None:
         return None
-    named = [name for name in head.columns if name in sample]
+    named, labels = head.columns[:1], head.columns[1:]
     text = next((name for name in (*named, *TEXTS) if isinstance(sample.get(name), str)), None)
-    gold = [name for name in (*named, *LABELS) if name != text and _may_label(sample.get(name, {}))]
-    if text is None or not gold:
+    gold = [name for name in (*labels, *LABELS) if name != text and _may_label(sample.get(name, {}))]
+    is_pair = any(set(names) <= set(sample) for names in PAIR_TEXTS)
+    if text is None or not gold or (is_pair and set(named) <= {TEXT}):
         return None
     return f"it has the columns {text} and {gold[0]}"
 

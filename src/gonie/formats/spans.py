@@ -6,9 +6,9 @@ A gold span that is not on token boundaries, crosses the end of a sentence or ov
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 
 from gonie.errors import InputError
 from gonie.formats.format import Tokenize
@@ -23,15 +23,18 @@ class AnnotatedText:
     """A text with its entities by character offset.
 
     ``spans`` is None if the gold is unknown. ``tokens`` are the offsets of the tokens, if the file has them,
-    and ``tags`` their tags, if these are not spans. ``line`` is the line of the text in its file, for
-    messages.
+    ``tags`` their tags, if these are not spans, and ``starts`` the indices of tokens that begin a new
+    sentence. For messages, ``line`` is the line of the text in its file, and ``span_lines`` are those of
+    spans, if they have their own.
     """
 
     text: str
     spans: Sequence[CharSpan] | None = None
     tokens: Sequence[tuple[int, int]] | None = None
     tags: Sequence[str] | None = None
+    starts: Sequence[int] = ()
     line: int = 0
+    span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
 
 def tagged_sentences(
@@ -71,7 +74,8 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
     alignment = align(text, [sentence.offsets() for sentence in sentences], annotated.spans)
     for item in alignment.refused:
         start, end, label = item.span
-        report.misaligned.append(Misaligned(path, line, start, end, text[start:end], label, item.reason))
+        place = annotated.span_lines.get(item.span, line)
+        report.misaligned.append(Misaligned(path, place, start, end, text[start:end], label, item.reason))
     for sentence, own in zip(sentences, alignment.spans, strict=True):
         yield replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
 
@@ -90,22 +94,22 @@ def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) 
 
 
 def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
-    """Return one sentence of the tokens that the file gives."""
+    """Return the sentences of the tokens that the file gives."""
     places, text = annotated.tokens or (), annotated.text
-    if not places:
-        return []
     if any(after[0] < before[1] for before, after in pairwise(places)):
         raise InputError("tokens overlap or are out of order", path=path, line=annotated.line)
+    cuts = sorted({0, *annotated.starts, len(places)})
     return [
         Sentence(
-            words=tuple(text[start:end] for start, end in places),
-            tags=None if annotated.tags is None else tuple(annotated.tags),
+            words=tuple(text[start:end] for start, end in places[first:last]),
+            tags=None if annotated.tags is None else tuple(annotated.tags[first:last]),
             text=text,
-            starts=tuple(start for start, _ in places),
-            ends=tuple(end for _, end in places),
+            starts=tuple(start for start, _ in places[first:last]),
+            ends=tuple(end for _, end in places[first:last]),
             path=path,
             line=annotated.line,
         )
+        for first, last in pairwise(cuts)
     ]
 
 
@@ -130,6 +134,7 @@ def annotated_texts(sentences: Iterable[Sentence], scheme: Scheme, *, format: st
             text=own[0].surface,
             spans=[span for sentence in own for span in char_spans(sentence, scheme)] if known else None,
             tokens=[offsets for sentence in own for offsets in sentence.offsets()],
+            starts=list(accumulate(map(len, own[:-1]))),
             line=own[0].line,
         )
 

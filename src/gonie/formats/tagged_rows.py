@@ -3,9 +3,10 @@
     {"text": "George is happy", "spans": [{"start": 0, "end": 6, "label": "PER"}]}
     {"tokens": ["George", "is", "happy"], "ner_tags": ["B-PER", "O", "O"]}
 
-``entities`` is accepted for ``spans``, and ``[start, end, label]`` for a span. Without either key the gold is
-unknown. The text is split by a tokenizer, or the row gives its tokens: ``"tokens": [{"start": 0, "end": 6,
-"tag": "PROPN"}, …]``. Words with their tags are one sentence per row, as in Hugging Face datasets.
+``entities`` is accepted for ``spans``, ``[start, end, label]`` for a span, and doccano's ``label`` or
+``labels`` if it is a list of spans. Without any of these keys the gold is unknown. The text is split by a
+tokenizer, or the row gives its tokens: ``"tokens": [{"start": 0, "end": 6, "tag": "PROPN"}, …]``. Words
+with their tags are one sentence per row, as in Hugging Face datasets. Null and -1 stand for missing tags.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import HeaderNames, ReadOptions, Row, RowFormat, TaggedFormat
+from gonie.formats.klue import character_sentence
 from gonie.formats.spans import AnnotatedText, char_spans, check_span, tagged_sentences, texts_of
 from gonie.system.files import is_utf8
 from gonie.text.alignment import CharSpan, locate
@@ -28,6 +30,8 @@ from gonie.text.types import Sentence
 
 TEXT = "text"
 SPANS = ("spans", "entities")
+SPAN_LABELS = ("label", "labels")
+"""Keys under which doccano has spans. In other files they have labels of the text."""
 WORDS = ("tokens", "words")
 TAGS = ("ner_tags", "tags", "labels", "pos_tags", "upos", "chunk_tags")
 """Columns of tags beside a column of words, in the order of preference."""
@@ -59,7 +63,7 @@ def _read(form: RowFormat, content: Content, options: ReadOptions, report: Repor
     for line, row in rows.rows:
         words = next((row[name] for name in WORDS if _is_words(row.get(name))), None)
         if words is not None:
-            yield _word_row((line, row), words, tags, options, report)
+            yield from _word_row((line, row), words, tags, options, report)
         else:
             yield from tagged_sentences([annotated(row, report.path, line)], options.tokenizer, report)
 
@@ -90,10 +94,14 @@ def _tag_column(names: Sequence[str], options: ReadOptions, report: Report) -> s
 
 def _word_row(
     placed: Row, words: Sequence[str], column: str | None, options: ReadOptions, report: Report
-) -> Sentence:
-    """Return the sentence of a row of words, with tags if the row has them."""
+) -> Iterator[Sentence]:
+    """Yield the sentence of a row of words, with tags if the row has them.
+
+    Characters including spaces, as in KLUE's named entities on the Hugging Face hub, are read as in a KLUE
+    file.
+    """
     line, row = placed
-    tags = None if column is None or row.get(column) is None else _tags(row[column], column, options, report)
+    tags = None if column is None else _tags((line, row), column, options, report)
     if tags is not None and len(tags) != len(words):
         raise InputError(
             f"expected as many tags as words, got {len(words)} words and {len(tags)} tags",
@@ -102,12 +110,16 @@ def _word_row(
         )
     if "" in words or not all(map(is_utf8, words)):
         raise InputError("empty or invalid word", path=report.path, line=line)
+    if tags is not None and any(map(str.isspace, words)) and all(len(word) == 1 for word in words):
+        rows = list(zip(words, tags, strict=True))
+        yield from character_sentence(rows, (line,) * len(rows), report, options.repair)
+        return
     text = row.get(TEXT)
     places = locate(text, words) if isinstance(text, str) else None
     report.sentences += 1
     report.tokens += len(words)
     report.rows = (line,) * len(words)
-    return Sentence(
+    yield Sentence(
         words=tuple(words),
         tags=None if tags is None else tuple(tags),
         text=text if places else None,
@@ -118,21 +130,33 @@ def _word_row(
     )
 
 
-def _tags(values: Any, column: str, options: ReadOptions, report: Report) -> list[str]:
-    """Return the tags of a cell: strings, or numbers of ``options.tag_names``."""
+def _tags(placed: Row, column: str, options: ReadOptions, report: Report) -> list[str] | None:
+    """Return the tags of a cell: strings, or numbers of ``options.tag_names``. None if they are missing."""
+    line, row = placed
+    values = row.get(column)
+    if values is None or (isinstance(values, list) and values and all(map(_is_missing, values))):
+        return None
     if isinstance(values, list) and all(isinstance(value, str) and value for value in values):
         return list(values)
     if not isinstance(values, list) or not all(type(value) is int for value in values):
-        raise InputError(f"expected a list of tags under {column!r}, got {_shown(values)}", path=report.path)
+        raise InputError(
+            f"expected a list of tags under {column!r}, got {_shown(values)}", path=report.path, line=line
+        )
     names = options.tag_names
     if not names or not all(0 <= value < len(names) for value in values):
-        problem = f"has numbers up to {max(values)}" if names else "has numbers without names"
+        problem = f"has numbers from {min(values)} to {max(values)}" if names else "has numbers without names"
         raise InputError(
             f"the column {column!r} {problem}",
             path=report.path,
+            line=line,
             fix="""List the names in order: --set 'data.tag_names=["O", "B-PER", "I-PER"]'""",
         )
     return [names[value] for value in values]
+
+
+def _is_missing(tag: object) -> bool:
+    """Return whether a tag says that there is none: null, or -1, which Hugging Face datasets write."""
+    return tag is None or tag == -1
 
 
 # --- rows of texts and spans -----------------------------------------------------------------------------
@@ -167,7 +191,8 @@ def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
 
 def _spans(row: Mapping[str, Any], text: str, path: str, line: int) -> list[CharSpan] | None:
     """Return the gold spans of a row, or None if it does not have them."""
-    key = next((key for key in SPANS if key in row), None)
+    key = next((key for key in SPANS if row.get(key) is not None), None)
+    key = key or next((key for key in SPAN_LABELS if are_spans(row.get(key))), None)
     if key is None:
         return None
     spans = []
@@ -184,6 +209,11 @@ def _spans(row: Mapping[str, Any], text: str, path: str, line: int) -> list[Char
     return spans
 
 
+def are_spans(value: object) -> bool:
+    """Return whether the value of a label key is a list of spans, which can be empty, and not of labels."""
+    return isinstance(value, list) and all(isinstance(each, list | dict) for each in value)
+
+
 def _listed(values: Any, key: str, path: str, line: int) -> list[Any]:
     if not isinstance(values, list):
         raise InputError(f"expected a list under {key!r}, got {type(values).__name__}", path=path, line=line)
@@ -197,7 +227,8 @@ def _is_row(value: Any, length: int) -> bool:
 def _place(value: Any, text: str, path: str, line: int) -> tuple[int, int]:
     """Return the start and end of a span or token, which must lie in the text."""
     if isinstance(value, dict):
-        return check_span(value.get("start"), value.get("end"), text, path=path, line=line)
+        start, end = (value.get(key, value.get(f"{key}_offset")) for key in ("start", "end"))
+        return check_span(start, end, text, path=path, line=line)
     start, end = value[:2] if _is_row(value, 2) else (value, None)
     return check_span(start, end, text, path=path, line=line)
 

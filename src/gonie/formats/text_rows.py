@@ -82,11 +82,13 @@ def content_kind(path: str | Path, kinds: Sequence[str]) -> str:
     Raise InputError if its content is not plain text, and of no such kind.
     """
     kind = kind_of(path, kinds)
-    if kind != TEXT or is_stream(path) or is_empty(path):
+    if kind not in (TEXT, TSV, CSV) or is_stream(path) or is_empty(path):
         return kind
     found = identify(path)
-    sentences = found is not None and found.format.name == TSV and isinstance(found.format, TaggedFormat)
-    if found is not None and found.format.name in kinds and not sentences:
+    sentences = found is not None and isinstance(found.format, TaggedFormat)
+    if kind != TEXT and not sentences:
+        return kind
+    if found is not None and found.format.name in kinds and not (sentences and found.format.name == TSV):
         return found.format.name
     refuse_plain_text(path)
     return TEXT

@@ -1,0 +1,136 @@
+"""The named-entity file of the Korean Language Processing contest 2016 (국어 정보 처리 시스템 경진대회).
+
+    ; 하나는 19일 서울에서
+    $<하나:PS>는 <19일:DT> <서울:LC>에서
+    1<TAB>하나<TAB>NNP<TAB>B_PS
+    1<TAB>는<TAB>JX<TAB>O
+    2<TAB>19<TAB>SN<TAB>B_DT
+    2<TAB>일<TAB>NNB<TAB>I
+    …
+
+A sentence is its text, the text with its entities, and one line per morpheme: the number of its eojeol, the
+morpheme, its part of speech and its tag. Inside tags carry no label. Morphemes have offsets if they make up
+the text. Those of contracted or inflected words do not (열린 is 열리 + ㄴ), and their sentences have none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from gonie.errors import InputError
+from gonie.formats.content import Content, FileHead
+from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers
+from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.klue import marked_text, own_text
+from gonie.text.alignment import locate
+from gonie.text.report import Report
+from gonie.text.schemes import Scheme, from_spans, to_spans
+from gonie.text.types import Sentence
+
+TEXT, ANNOTATED = ";", "$"
+SCHEME = Scheme(kind="IOB2", separator="_", typed_inside=False)
+UNKNOWN = "_"
+"""The part of speech of a morpheme that has none."""
+_ROW = re.compile(r"(\d+)\t([^\t]+)\t([^\t]+)\t([^\t]+)")
+_TAG = re.compile(r"B_.+|I|O")
+
+
+def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Sentence]:
+    rows: list[Sequence[str]] = []
+    numbers: list[int] = []
+    text: str | None = None
+    for number, line in content.lines:
+        row = _ROW.fullmatch(line)
+        if row is not None:
+            rows.append(row.groups())
+            numbers.append(number)
+            continue
+        if rows and (not line.strip() or line.startswith(TEXT)):
+            yield _sentence(rows, numbers, text, report)
+            rows, numbers, text = [], [], None
+        if line.startswith(TEXT):
+            text = line.removeprefix(TEXT).strip()
+        elif line.strip() and (rows or not line.startswith(ANNOTATED)):
+            raise InputError(
+                f"invalid line: {line[:60]!r}",
+                path=report.path,
+                line=number,
+                fix="Write the number of the eojeol, the morpheme, its part of speech and its tag, "
+                "separated by tabs",
+            )
+    if rows:
+        yield _sentence(rows, numbers, text, report)
+
+
+def _sentence(
+    rows: Sequence[Sequence[str]], numbers: Sequence[int], text: str | None, report: Report
+) -> Sentence:
+    eojeols, words, tags_of_speech, tags = zip(*rows, strict=True)
+    places = None if text is None else locate(text, words)
+    if text is not None and places is None:
+        report.noticed["sentences with contracted words (no offsets there)"] += 1
+    report.sentences += 1
+    report.tokens += len(words)
+    report.rows = numbers
+    return Sentence(
+        words=words,
+        tags=tags,
+        columns={EOJEOL: eojeols, POS: tags_of_speech},
+        text=text if places else None,
+        starts=places[0] if places else (),
+        ends=places[1] if places else (),
+        path=report.path,
+        line=numbers[0],
+    )
+
+
+def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
+    """Yield each sentence. Its text is written if it is known."""
+    for sentence in sentences:
+        tags = _tags(sentence, scheme)
+        if any(re.search(r"[\t\n\r]", word) or not word.strip() for word in sentence.words):
+            raise _unfit("words with tabs, line ends or only spaces", sentence)
+        text, spans = own_text(sentence, scheme)
+        if sentence.text is not None and not re.search(r"[\n\r]", text):
+            yield f"{TEXT} {text}\n{ANNOTATED}{marked_text(text, spans)}\n"
+        speech = sentence.columns.get(POS, (UNKNOWN,) * len(sentence))
+        for row in zip(eojeol_numbers(sentence), sentence.words, speech, tags, strict=True):
+            yield "\t".join(row) + "\n"
+        yield "\n"
+
+
+def _tags(sentence: Sentence, scheme: Scheme) -> Sequence[str]:
+    if sentence.tags is None:
+        raise _unfit("sentences without tags", sentence)
+    if not scheme.has_spans:
+        raise _unfit("tags that are not entities", sentence)
+    return from_spans(to_spans(sentence.tags, scheme), len(sentence), SCHEME)
+
+
+def _unfit(what: str, sentence: Sentence) -> InputError:
+    return InputError(
+        f"klp2016 cannot store {what}",
+        path=sentence.path or None,
+        line=sentence.line,
+        fix="Write jsonl instead",
+    )
+
+
+def _recognise(head: FileHead) -> str | None:
+    body = [line for line in head.filled if not line.startswith((TEXT, ANNOTATED))]
+    rows = [_ROW.fullmatch(line) for line in body]
+    fits = bool(rows) and all(row is not None and _TAG.fullmatch(row[4]) for row in rows)
+    found = [row for row in rows if row is not None]
+    begun = any(row[4].startswith("B_") for row in found) or len(body) < len(head.filled)
+    return "morphemes with the number of their eojeol and tags like B_X, I and O" if fits and begun else None
+
+
+TAGGED = TaggedFormat(
+    name="klp2016",
+    description="the Korean Language Processing contest 2016: morphemes with ; and $ lines",
+    read=_read,
+    write=_write,
+    recognise=_recognise,
+    rank=1,
+)
