@@ -7,7 +7,7 @@
 DATA is the folder with ner/, or ner itself. The distinct sentences of a corpus are shuffled and dealt into
 five folds. A run scores one fold, after training on the first SIZE sentences of the other four as
 `gonie train ner FILE` does: a tenth of them is held out to choose the epoch. Test files are not read. Each
-run is made with the recipe `ner` as it ships, and again with `model.elmo.bilm=en` and nothing else changed.
+run is made with the recipe `ner` and `model.elmo.bilm=none`, and again with `model.elmo.bilm=en`.
 Seconds are those of both runs, without and with, including the vectors of the fold that is scored.
 
 --only CORPUS,SIZE,FOLD selects runs; an empty part selects all. Runs whose result is in --out are skipped, so
@@ -40,7 +40,7 @@ CORPORA = {
     },
 }
 """The files of each corpus: train, and dev where it is of the same kind of text."""
-MODELS = {"without": (), "with": ("model.elmo.bilm=en",)}
+MODELS = {"without": ("model.elmo.bilm=none",), "with": ("model.elmo.bilm=en",)}
 BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 
 
@@ -113,7 +113,10 @@ def print_tables(records: Sequence[Record]) -> None:
     print("| corpus | sentences | folds | F1 without | F1 with | gain | folds won | seconds |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     gains: dict[int, dict[str, list[float]]] = {}
-    for (corpus, size), found in sorted(scores.items(), key=lambda item: (*CORPORA, "").index(item[0][0])):
+    order = list(CORPORA)
+    for (corpus, size), found in sorted(
+        scores.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
+    ):
         pairs = [
             (found["without", fold], found["with", fold])
             for fold in range(1, FOLDS + 1)

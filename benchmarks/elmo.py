@@ -66,7 +66,7 @@ def planned(arguments: argparse.Namespace) -> Iterator[Run]:
         ]
         train = cut(Path(arguments.data) / task.train, task.every, arguments.scratch)
         elmo = [f"model.elmo.bilm={arguments.bilm}", *arguments.set]
-        models = {"without": ("without", []), "with": (f"with{arguments.mark}", elmo)}
+        models = {"without": ("without", ["model.elmo=none"]), "with": (f"with{arguments.mark}", elmo)}
         for name, settings in (models[model] for model in arguments.models):
             for seed in range(1, arguments.seeds + 1):
                 ends = [f"train.seed={seed}", f"train.device={arguments.device}"]

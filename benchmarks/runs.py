@@ -55,6 +55,7 @@ def fitted(run: Run) -> Fitted:
     import torch
 
     from gonie.tasks.recipe import load_recipe
+    from gonie.tasks.table import TASKS
     from gonie.tasks.torch.checkpoint import load_weights
     from gonie.tasks.torch.dev_evaluator import DevEvaluator
     from gonie.tasks.torch.prepare import prepare
@@ -63,7 +64,8 @@ def fitted(run: Run) -> Fitted:
 
     torch.set_num_threads(1)
     started = time.monotonic()
-    job = prepare(load_recipe(run.recipe, run.settings), lambda text: None)
+    recipe = load_recipe(run.recipe, run.settings)
+    job = prepare(TASKS[recipe.task].resolve(recipe, lambda text: None), lambda text: None)
     session = begin_training(job)
     read = time.monotonic() - started
     with tempfile.TemporaryDirectory() as scratch:

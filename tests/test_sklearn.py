@@ -36,6 +36,7 @@ WORDS = [["Anna", "Kim", "works", "in", "Seoul"], ["It", "rains"], ["Paul", "liv
 TAGS = [["B-PER", "I-PER", "O", "O", "B-LOC"], ["O", "O"], ["B-PER", "O", "O", "B-LOC"]] * 6
 SMALL = {"train.epochs": 4, "model.words.width": 8}
 TINY = {"train.epochs": 10, "train.lr": 0.02, "model.words.width": 16, "model.encoder.hidden": 16}
+TAGS_TINY = {**TINY, "model.elmo.bilm": "none"}
 
 AS_THEY_ARE = {
     "check_do_not_raise_errors_in_init_or_set_params",
@@ -123,7 +124,7 @@ def classifier() -> TextClassifier:
 
 @pytest.fixture(scope="module")
 def tagger() -> SequenceTagger:
-    return SequenceTagger(settings=TINY, seed=1).fit(WORDS, TAGS)
+    return SequenceTagger(settings=TAGS_TINY, seed=1).fit(WORDS, TAGS)
 
 
 def test_fit_and_predict(classifier: TextClassifier, tagger: SequenceTagger) -> None:
@@ -183,7 +184,7 @@ def test_searches_and_pipelines() -> None:
     ).fit(TEXTS, LABELS)
     assert search.best_params_["settings"] in ({**SMALL, "train.epochs": 1}, SMALL)
     assert search.predict(TEXTS[:1])[0] in ("pos", "neg")
-    scores = cross_val_score(SequenceTagger(settings=TINY), WORDS, TAGS, cv=2, error_score="raise")
+    scores = cross_val_score(SequenceTagger(settings=TAGS_TINY), WORDS, TAGS, cv=2, error_score="raise")
     assert scores.shape == (2,)
     lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
     pipeline = Pipeline([("lower", lower), ("classify", TextClassifier(settings=SMALL, seed=1))])
@@ -191,7 +192,7 @@ def test_searches_and_pipelines() -> None:
 
 
 def test_the_run_folder_is_kept_if_named(tmp_path: Path) -> None:
-    SequenceTagger(settings={**TINY, "train.epochs": 1}, out=tmp_path / "run").fit(WORDS, TAGS)
+    SequenceTagger(settings={**TAGS_TINY, "train.epochs": 1}, out=tmp_path / "run").fit(WORDS, TAGS)
     assert gonie.load(tmp_path / "run", task="tag").tag_tokens([["Anna"]])[0].text == "Anna"
 
 

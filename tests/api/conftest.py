@@ -22,6 +22,7 @@ PAIRS = [("a man runs", "a man moves", "yes"), ("a man runs", "a man sleeps", "n
 def tagged(tmp_path_factory: pytest.TempPathFactory) -> Any:
     out = tmp_path_factory.mktemp("api") / "tag"
     settings = {"train.epochs": 12, "train.lr": 0.02, "model.encoder.hidden": 16, "model.words.width": 16}
+    settings["model.elmo.bilm"] = "none"
     return gonie.train("ner", SENTENCES, SENTENCES, set=settings, out=out, progress=False)
 
 

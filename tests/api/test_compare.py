@@ -14,6 +14,7 @@ SENTENCES = "Anna B-PER\nworks O\n\nIt O\nrains O\n\n" * 10
 def test_rows_and_report(tmp_path: Path) -> None:
     (tmp_path / "mine.conll").write_text(SENTENCES, "utf-8")
     settings = {"data.train": str(tmp_path / "mine.conll"), "train.epochs": 1, "model.encoder.hidden": [4, 8]}
+    settings["model.elmo.bilm"] = "none"
     found = gonie.compare("ner", set=settings, out=tmp_path / "out", jobs=1, progress=False)
     assert [row["model.encoder.hidden"] for row in found.rows] == ["4", "8"]
     assert sum(row["best"] for row in found.rows) == 1

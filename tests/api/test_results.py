@@ -98,5 +98,6 @@ def test_tags_are_in_the_scheme_of_the_training_data(tagged: Any, tmp_path: Path
     assert nbest.nbest[0][0].tags == document.tags
     suffixed = [(["Anna", "Kim", "works"], ["PER_B", "PER_I", "O"]), (["It", "rains"], ["O", "O"])] * 10
     settings = {"train.epochs": 8, "train.lr": 0.02, "model.encoder.hidden": 16, "model.words.width": 16}
+    settings["model.elmo.bilm"] = "none"
     run = gonie.train("ner", suffixed, suffixed, set=settings, out=tmp_path / "run", progress=False)
     assert run.model.tag_tokens([["Anna", "Kim", "works"]])[0].tags == ("PER_B", "PER_I", "O")

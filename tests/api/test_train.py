@@ -22,7 +22,12 @@ SENTENCES = [
     (["Paul", "lives", "in", "Rome"], ["B-PER", "O", "O", "B-LOC"]),
     (["It", "rains"], ["O", "O"]),
 ] * 5
-SMALL: dict[str, Any] = {"train.epochs": 3, "model.encoder.hidden": 8, "model.words.width": 8}
+SMALL: dict[str, Any] = {
+    "train.epochs": 3,
+    "model.encoder.hidden": 8,
+    "model.words.width": 8,
+    "model.elmo.bilm": "none",
+}
 
 
 def text(rows: list[tuple[list[str], list[str]]]) -> str:
@@ -119,7 +124,7 @@ def stop(event):
         os.kill(os.getpid(), signal.SIGINT)
 rows = [(["Anna", "works"], ["B-PER", "O"])] * 20
 try:
-    gonie.train("ner", rows, set={"train.epochs": 4, "model.encoder.hidden": 8}, out=sys.argv[1],
+    gonie.train("bilstm-crf", rows, set={"train.epochs": 4, "model.encoder.hidden": 8}, out=sys.argv[1],
                 progress=False, on_event=stop)
 except KeyboardInterrupt as error:
     print(error)

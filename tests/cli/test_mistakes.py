@@ -107,8 +107,8 @@ RECIPES_AND_KEYS = [
     (
         "train mine.conll",
         "mine.conll is not a recipe. It has tagged sentences. Type a recipe before it:\n"
-        "  gonie train ner mine.conll                        Named entities with a BiLSTM-CRF over words and "
-        "characters\n"
+        "  gonie train ner mine.conll                        Named entities with a BiLSTM-CRF over words, "
+        "characters and, for small files, a language model\n"
         "  gonie train tag mine.conll                        Any tagged sentences, with entities, chunks "
         "or one tag "
         "per word: a BiLSTM-CRF over words and characters",

@@ -249,11 +249,29 @@ def test_persons_are_learned_from_documents_with_plain_labels(
 
 def test_files_after_the_recipe_are_train_dev_and_test(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     files = [toy / f"{split}.conll" for split in ("train", "dev", "test")]
-    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--set", "model.elmo.bilm=none"]
+    small += ["--out", tmp_path / "run"]
     outcome = gonie("train", "ner", *files, *small)
     assert outcome.code == 0, outcome.err
     data = load_recipe(tmp_path / "run" / "recipe.toml").data
     assert [data.train, data.dev, data.test] == list(map(str, files))
+
+
+def test_a_small_file_is_trained_with_the_shipped_language_model(
+    gonie: Gonie, toy: Path, tmp_path: Path
+) -> None:
+    """The output says so, and how to turn it off; the run and a resumed one keep the decision."""
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    outcome = gonie("train", "ner", toy / "train.conll", toy / "dev.conll", *small)
+    assert outcome.code == 0, outcome.err
+    assert "language model: en, because the training file has 80 sentences, at most 10,000." in outcome.out
+    assert "--set model.elmo.bilm=none" in outcome.out
+    assert "context  elmo en" in outcome.out
+    assert load_recipe(tmp_path / "run" / "recipe.toml").model.elmo.bilm == "en"
+    assert gonie("train", "ner", *small, "--resume").code == 0
+    assert gonie("train", "ner", *small, "--resume", "--set", "model.elmo.bilm=auto").code == 0
+    refused = gonie("train", "ner", *small, "--resume", "--set", "model.elmo.bilm=none")
+    assert refused.refused("a resumed run keeps its settings", "model.elmo")
 
 
 def test_a_training_file_alone_replaces_the_files_of_the_recipe(
@@ -261,7 +279,8 @@ def test_a_training_file_alone_replaces_the_files_of_the_recipe(
 ) -> None:
     file = tmp_path / 'a "quoted" name.conll'
     file.write_bytes((toy / "train.conll").read_bytes())
-    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--set", "model.elmo.bilm=none"]
+    small += ["--out", tmp_path / "run"]
     outcome = gonie("train", "ner", file, *small)
     assert outcome.code == 0, outcome.err
     data = load_recipe(tmp_path / "run" / "recipe.toml").data
@@ -318,7 +337,8 @@ def test_a_file_in_the_form_of_conll_2003_trains(gonie: Gonie, tmp_path: Path) -
     """IOB1 with one B tag after O, tabs among spaces and CRLF: the repair is counted and located."""
     file = tmp_path / "eng.train"
     file.write_bytes(CONLL_2003.encode())
-    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--out", tmp_path / "run"]
+    small = ["--set", "model.encoder.hidden=8", "--set", "train.epochs=1", "--set", "model.elmo.bilm=none"]
+    small += ["--out", tmp_path / "run"]
     outcome = gonie("train", "ner", file, *small)
     assert outcome.code == 0, outcome.err
     assert "repaired 10 tags with policy 'begin'" in outcome.out

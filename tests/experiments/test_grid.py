@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gonie.errors import RecipeError
 from gonie.experiments.grid import Axis, load_cells, read_grid, split_values
+from gonie.tasks.elmo import ElmoConfig
 from gonie.tasks.recipe import load_recipe
 
 # --- commas ----------------------------------------------------------------------------------------------
@@ -221,3 +222,13 @@ def test_cells_default_to_one_thread_and_training_scores(toy: Path) -> None:
     (recipe,) = load_cells(read_grid([name], ["train.threads=0", "train.score_train=0"]))
     assert (recipe.train.threads, recipe.train.score_train) == (0, 0)
     assert recipe.train.epochs == load_recipe(name).train.epochs
+
+
+def test_cells_resolve_what_depends_on_the_training_file(toy: Path) -> None:
+    notes: list[str] = []
+    changes = [f"data.train={toy / 'train.conll'}", "train.lr=0.1,0.2", "model.elmo.bilm=auto,none"]
+    recipes = load_cells(read_grid(["ner"], changes), note=notes.append)
+    sections = [recipe.model.contextual.get("elmo") for recipe in recipes]
+    assert sections == [ElmoConfig(bilm="en"), None] * 2
+    (note,) = notes
+    assert "language model: en, because the training file has 80 sentences" in note

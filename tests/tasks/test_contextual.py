@@ -51,7 +51,7 @@ def test_elmo_requires_a_language_model_and_a_valid_l2() -> None:
     assert (config.normalize, config.l2) == (False, 0.001)
 
 
-@pytest.mark.parametrize("recipe", ["ner", "subjectivity", "pairs"])
+@pytest.mark.parametrize("recipe", ["bilstm-crf", "subjectivity", "pairs"])
 def test_the_contextual_sources_of_a_recipe_are_its_sections(recipe: str) -> None:
     assert load_recipe(recipe).model.contextual == {}
     model = load_recipe(recipe, ["model.elmo.bilm=lm", "model.elmo.at=both"]).model

@@ -192,10 +192,10 @@ def test_an_added_part_can_be_named_but_not_exported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pytest.raises(RecipeError, match=r"model\.encoder\.kind: unknown name: 'halved'; use one of "):
-        load_recipe("ner", ["model.encoder.kind=halved"])
+        load_recipe("bilstm-crf", ["model.encoder.kind=halved"])
     part = Part("half of its input", lambda width, config, dropout: Halved(width))
     monkeypatch.setitem(ENCODERS, "halved", part)
-    specimen = synthetic(load_recipe("ner", ["model.encoder.kind=halved"]))
+    specimen = synthetic(load_recipe("bilstm-crf", ["model.encoder.kind=halved"]))
     assert isinstance(specimen.model.encoder, Halved)
     assert specimen.model.loss(specimen.batch).isfinite()
     with pytest.raises(GonieError, match="cannot export the encoder Halved"):

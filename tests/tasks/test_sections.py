@@ -75,11 +75,11 @@ def test_recipes_have_a_key_for_every_contextual_source(
         assert (kind.__doc__, kind.__name__) == (TASKS[name].recipe().__doc__, TASKS[name].recipe().__name__)
         assert list(model.model_fields)[-2:] == ["elmo", "lookup"]
         assert model.model_fields["lookup"].description == "looked up"
-    recipe = load_recipe("ner", ["model.lookup.at=output"])
+    recipe = load_recipe("bilstm-crf", ["model.lookup.at=output"])
     assert {key: type(config) for key, config in recipe.model.contextual.items()} == {"lookup": LookupConfig}
     monkeypatch.undo()
     with pytest.raises(RecipeError, match=r"model\.lookup: unknown key"):
-        load_recipe("ner", ["model.lookup.at=output"])
+        load_recipe("bilstm-crf", ["model.lookup.at=output"])
 
 
 def test_a_recipe_without_embeddings_has_no_contextual_sources() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,11 @@ import torch
 from torch import Tensor
 
 from gonie import load
-from gonie.errors import RecipeError, ResumeError
+from gonie.errors import InputError, RecipeError, ResumeError
 from gonie.nn import Bypass
 from gonie.nn.inference import to_tensors
 from gonie.tasks.classification.classifier import TextClassifier
+from gonie.tasks.elmo import ElmoConfig
 from gonie.tasks.language_model.torch.folder import load_bilm, save_bilm
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.tagger import Tagger
@@ -28,6 +30,7 @@ from gonie.tasks.torch.trained import load_trained
 from gonie.training.fit import build_model
 from gonie.training.optim import RATE, build_optimizer
 from gonie.training.run import RunDisplay, resume_run, start_run
+from gonie.training.variants import build_variants
 
 SHORT = ("train.epochs=3", "model.encoder.hidden=6", "train.average=0.9")
 ELMO = "embedding.parts.1."
@@ -302,3 +305,34 @@ def test_a_run_of_a_tagger_as_language_model_is_refused(
 ) -> None:
     done = gonie("train", toy / "toy.toml", "--set", f"model.elmo.bilm={run}", "--out", tmp_path / "run")
     assert done.refused(str(run))
+
+
+# --- the default of ner ----------------------------------------------------------------------------------
+
+
+def test_a_long_training_file_is_trained_without_a_language_model(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run has no section, and settings with the same meaning may be repeated to resume it."""
+    monkeypatch.setattr("gonie.tasks.elmo.MOST_SENTENCES", 79)
+    display, out = Quiet(), tmp_path / "run"
+    trained(toy, Path("auto"), out, "train.epochs=1", display=display)
+    assert "none, because the training file has more than 79 sentences" in display.notes[0]
+    assert "[model.elmo]" not in (out / "recipe.toml").read_text("utf-8")
+    for change in ("model.elmo.bilm=auto", "model.elmo.bilm=none", "model.elmo=none"):
+        assert resume_run(out, Quiet(), [change]) is not None
+    with pytest.raises(ResumeError, match=r"model\.elmo is unset, not .*\"en\""):
+        resume_run(out, Quiet(), ["model.elmo.bilm=en"])
+
+
+def test_a_variant_may_leave_the_choice_to_the_training_file(toy: Path) -> None:
+    recipe = load_recipe(toy / "toy.toml", ['variants.more={"model.elmo.bilm" = "auto"}'])
+    assert recipe.model.contextual == {}
+    assert build_variants(recipe)["more"].model.contextual["elmo"] == ElmoConfig(bilm="en")
+
+
+def test_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """Counting its sentences would leave nothing to train on."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="cannot be a stream"):
+        start_run(load_recipe("ner", [f"data.train={tmp_path}/pipe"]), tmp_path / "run", Quiet())

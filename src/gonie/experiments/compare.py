@@ -70,7 +70,8 @@ def start_comparison(
     The recipes of all cells are checked, and the files of the first cell are read, before anything is
     written.
     """
-    recipes = load_cells(read_grid(request.recipes, request.changes), folds=request.folds)
+    grid = read_grid(request.recipes, request.changes)
+    recipes = load_cells(grid, folds=request.folds, note=lambda text: display.event(Note(text)))
     _choose_jobs(recipes, jobs)
     _check_folder(folder)
     plan = ComparisonPlan.of(request, recipes, keep=keep)

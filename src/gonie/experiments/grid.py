@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import cast
 
 from gonie.errors import RecipeError
 from gonie.tasks.paths import missing_paths, with_absolute_paths
@@ -162,13 +163,16 @@ def _after_quote(text: str, at: int) -> int:
     return at + 1
 
 
-def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
-    """Return the recipe of every cell with absolute paths. All problems are reported together.
+def load_cells(
+    grid: Grid, *, folds: int = 0, note: Callable[[str], None] = lambda text: None
+) -> list[CorpusRecipe]:
+    """Return the resolved recipe of every cell with absolute paths. All problems are reported together.
 
     By default a cell trains on one thread, so that many cells run in parallel, and scores some training
     examples, to show overfitting. The recipe may override both. With ``folds``, each recipe is that of the
-    first fold.
+    first fold. ``note`` receives what was resolved, each text once.
     """
+    notes: dict[str, None] = {}
     recipes: list[CorpusRecipe] = []
     problems: dict[str, list[GridCell]] = {}
     for cell in grid.cells:
@@ -176,13 +180,17 @@ def load_cells(grid: Grid, *, folds: int = 0) -> list[CorpusRecipe]:
             recipe = _load_folded(cell, folds) if folds else load_recipe(cell.recipe, cell.changes)
             check_terms(recipe)
             found = missing_paths(recipe)
-            recipes.append(_with_defaults(with_absolute_paths(recipe)))
+            if not found:
+                resolved = TASKS[recipe.task].resolve(with_absolute_paths(recipe), notes.setdefault)
+                recipes.append(_with_defaults(cast("CorpusRecipe", resolved)))
         except RecipeError as error:
             found = error.problems
         for problem in found:
             problems.setdefault(problem, []).append(cell)
     if problems:
         raise RecipeError([_with_cells(grid, *item) for item in problems.items()], source="compare")
+    for text in notes:
+        note(text)
     return recipes
 
 

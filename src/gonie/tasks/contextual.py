@@ -7,10 +7,10 @@ corpus, export, and run folders.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,25 @@ class ContextualConfig(Section):
     cache: CacheFolder | None = Field(
         default=None, description="folder that caches the vectors for later runs; unset: not cached"
     )
+
+    @property
+    def off(self) -> bool:
+        """Whether the section turns the source off, as if it were not in the recipe."""
+        return False
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the training data decides about the source (``ContextualSource.resolve``)."""
+        return False
+
+
+class Resolved(NamedTuple):
+    """The decision about an undecided section."""
+
+    section: ContextualConfig | None
+    """The section to use; None turns the source off."""
+    reason: str
+    """The decision and its reason, for the user."""
 
 
 class LoadedSource(Protocol):
@@ -89,6 +108,10 @@ class CorpusVectors(Protocol):
         ...
 
 
+def _as_given(section: ContextualConfig, data: CorpusConfig, examples: Iterable[object]) -> Resolved:
+    return Resolved(section, "")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ContextualSource:
     """One type of source."""
@@ -107,3 +130,5 @@ class ContextualSource:
     """Builds a small source with random weights from a seed, for checks without files."""
     vectors: Callable[[Any, Corpus, Note], CorpusVectors]
     """Computes the vectors of a corpus by the source's embedding in a network, if it is not trained."""
+    resolve: Callable[[Any, CorpusConfig, Iterable[object]], Resolved] = _as_given
+    """Decides about an undecided section, from the data section and the examples of the training file."""

@@ -20,9 +20,13 @@ SectionType = TypeVar("SectionType", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: a file or a language model that is read, or a cache folder."""
+    """Marks a key whose values are paths: a file or a language model that is read, or a cache folder.
+
+    ``words`` are values that are not paths.
+    """
 
     what: Literal["file", "language model", "cache"]
+    words: tuple[str, ...] = ()
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]
@@ -110,6 +114,8 @@ def _named(section: BaseModel, prefix: str) -> Iterator[tuple[str, str, PathTo]]
 
 
 def _problem(path: str, mark: PathTo) -> str | None:
+    if path in mark.words:
+        return None
     if mark.what == "language model":
         try:
             locate_bilm(path)
@@ -122,7 +128,7 @@ def _problem(path: str, mark: PathTo) -> str | None:
 def _absolute(path: str, mark: PathTo) -> str:
     """Return the absolute path. Names of what ships with gonie stay: the package may be elsewhere later."""
     shipped = path in shipped_bilms() if mark.what == "language model" else path.startswith(BUNDLED)
-    return path if shipped else str(locate(path).absolute())
+    return path if shipped or path in mark.words else str(locate(path).absolute())
 
 
 def _mapped(value: Any, mark: PathTo) -> Any:

@@ -20,7 +20,7 @@ from gonie.errors import MissingExtraError, RecipeError
 from gonie.system.files import is_utf8
 from gonie.tasks.fitting import fitting_recipes
 from gonie.tasks.parts import CONTEXTUAL
-from gonie.tasks.paths import locate
+from gonie.tasks.paths import PathTo, locate
 from gonie.tasks.section import ChoiceOf
 from gonie.tasks.sections import Recipe, with_sources
 from gonie.tasks.table import TASKS
@@ -390,7 +390,8 @@ def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
     if field is None:
         return False
     tables = [mark.table for mark in field.metadata if isinstance(mark, ChoiceOf)]
-    return text in get_args(field.annotation) or any(text in table for table in tables)
+    words = [word for mark in field.metadata if isinstance(mark, PathTo) for word in mark.words]
+    return text in (*get_args(field.annotation), *words) or any(text in table for table in tables)
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:

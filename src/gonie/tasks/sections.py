@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field, create_model, field_validator
+from pydantic import AfterValidator, Field, create_model, field_validator
 
 from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.contextual import ContextualConfig
@@ -117,8 +117,8 @@ class EmbeddingConfig(Section):
 
     @property
     def sees_tokens(self) -> bool:
-        """Whether the encoder has any input."""
-        seen = any(config.at != "output" for config in self.contextual.values())
+        """Whether the encoder has any input, with undecided sources turned off."""
+        seen = any(config.at != "output" and not config.undecided for config in self.contextual.values())
         return bool(self.words or self.chars or self.features or seen)
 
     @property
@@ -276,11 +276,18 @@ def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
     if not (isinstance(model.annotation, type) and issubclass(model.annotation, EmbeddingConfig)):
         return recipe
     keys: dict[str, Any] = {
-        name: (source.section | None, Field(default=None, description=source.description))
+        name: (
+            Annotated[source.section | None, AfterValidator(_unless_off)],
+            Field(default=None, description=source.description),
+        )
         for name, source in CONTEXTUAL.items()
     }
     opened = _extended(model.annotation, **keys)
     return _extended(recipe, model=(opened, Field(description=model.description)))
+
+
+def _unless_off(section: ContextualConfig | None) -> ContextualConfig | None:
+    return None if section is None or section.off else section
 
 
 def _extended(section: type[SectionType], **keys: Any) -> type[SectionType]:

@@ -28,7 +28,7 @@ def _no_predictor(bundle: Any, threads: int | None) -> Any:
     raise GonieError(f"models of the task {bundle.task!r} make no predictions")
 
 
-def _unchanged(recipe: Recipe) -> Recipe:
+def _unchanged(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
     return recipe
 
 
@@ -66,8 +66,11 @@ class Task:
     """Whether reading the data is slow and can be resumed. The run folder is then created before it."""
     baselines: Callable[[], Collection[str]] = tuple
     """The names of its baselines, which variants of a recipe may not have."""
-    resolve: Callable[[Recipe], Recipe] = _unchanged
-    """Fills in recipe keys that depend on other files, before a new run saves the recipe."""
+    resolve: Callable[[Recipe, Callable[[str], None]], Recipe] = _unchanged
+    """Fills in recipe keys that depend on other files, before a new run saves the recipe.
+
+    The callback receives notes for the user. Resolving a recipe twice changes nothing.
+    """
 
     records: Callable[[], Records] | None = None
     """Imports the interface that answers rows of texts, for ``predict`` and for bulk runs."""

@@ -33,8 +33,8 @@ MAPS: Mapping[str, Mapping[str, str]] = {
         "location country",
         "organisation politicalparty university band",
         outside="academicjournal album algorithm astronomicalobject award book chemicalcompound "
-        "chemicalelement conference discipline election enzyme event field magazine metrics misc "
-        "musicalinstrument musicgenre poem product programlang protein song task theory",
+        "chemicalelement conference discipline election enzyme event field literarygenre magazine metrics "
+        "misc musicalinstrument musicgenre poem product programlang protein song task theory",
     ),
     "klue": _map("PS", "LC", "OG", outside="DT TI QT"),
     "tta": _map("PS", "LC", "OG", outside="DT TI QT CV AM PT FD TR EV MT TM AF"),

@@ -113,7 +113,7 @@ def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = 
     ``name`` is the file or the name that the recipe was loaded by. The run remembers it.
     """
     task = TASKS[recipe.task]
-    recipe = task.resolve(with_absolute_paths(recipe))
+    recipe = task.resolve(with_absolute_paths(recipe), display.note)
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)
         check_terms(each)
@@ -139,6 +139,8 @@ def resume_run(
         _check_origin(run, name, command)
     own: Recipe = load_recipe(run.recipe, command=command)
     wanted: Recipe = with_absolute_paths(load_recipe(run.recipe, changes, command=command))
+    if wanted != own:  # unless the run resolved a setting, such as auto, to its own
+        wanted = TASKS[own.task].resolve(wanted, lambda text: None)
     if wanted != own:
         differ = "; ".join(_differences(own.model_dump(mode="json"), wanted.model_dump(mode="json")))
         raise ResumeError(

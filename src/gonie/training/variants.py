@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from gonie.errors import RecipeError
 from gonie.tasks.recipe import check_recipe
@@ -48,4 +48,4 @@ def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> Cor
             problems.append(f"unknown key: {key}")
     values.setdefault("train", {})["baselines"] = False
     changed: CorpusRecipe = check_recipe(values, source=f"variant {name!r}", problems=problems)
-    return changed
+    return cast("CorpusRecipe", TASKS[changed.task].resolve(changed, lambda text: None))

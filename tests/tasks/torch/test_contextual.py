@@ -125,7 +125,7 @@ def corpus(fitted: Callable[..., Encoding]) -> Corpus:
 
 
 def config(*changes: str) -> Any:
-    return load_recipe("ner", ["model.lookup.table=t", *changes]).model
+    return load_recipe("bilstm-crf", ["model.lookup.table=t", *changes]).model
 
 
 def wanted(corpus: Corpus, scale: float = 1.0) -> np.ndarray:
@@ -193,7 +193,7 @@ def test_a_corpus_is_unchanged_if_there_is_nothing_to_compute(
 
 def test_each_source_has_its_own_loading_functions(tmp_path: Path) -> None:
     changes = ["data.train=mine.conll", "train.seed=5", "model.lookup.table=big", "model.other.table=small"]
-    recipe = load_recipe("ner", changes)
+    recipe = load_recipe("bilstm-crf", changes)
     made: dict[str, list[str]] = {}
     for sources in (
         load_sources(recipe, print),
@@ -207,7 +207,7 @@ def test_each_source_has_its_own_loading_functions(tmp_path: Path) -> None:
         "lookup": ["big over mine.conll", "run-7", "seed 5"],
         "other": ["small over mine.conll", "run-7", "seed 5"],
     }
-    plain = load_recipe("ner")
+    plain = load_recipe("bilstm-crf")
     assert load_sources(plain, print) == restore_sources(plain.model, tmp_path) == {}
     assert synthetic_sources(plain) == {}
 

@@ -301,3 +301,8 @@ def test_each_network_has_its_own_language_model(bilm: BiLM) -> None:
     nn.init.zeros_(one.bilm.words.projection.weight)
     assert other.bilm.words.projection.weight.any()
     assert bilm.words.projection.weight.any()
+
+
+def test_auto_is_refused_where_nothing_resolved_it() -> None:
+    with pytest.raises(RecipeError, match=r"model\.elmo\.bilm: auto applies only to taggers.*en, ko.*none"):
+        ELMO.load(section(bilm="auto"), CorpusConfig(train="x"), print)

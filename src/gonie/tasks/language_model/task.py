@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from gonie.tasks.run_files import LANGUAGE_MODEL_RUN
@@ -25,7 +26,7 @@ def _torch() -> TorchTask:
     return task
 
 
-def _resolve(recipe: Recipe) -> Recipe:
+def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
     """Return the recipe with the shape of the model that it starts from."""
     from gonie.tasks.language_model.torch.start import with_shape_of_start
 

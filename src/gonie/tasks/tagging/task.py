@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, cast
 
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
+    from gonie.tasks.sections import Recipe
     from gonie.tasks.tagging.evaluation import TagEvaluator
     from gonie.tasks.tagging.explanation import TagExplanations
     from gonie.tasks.tagging.recipe import TagRecipe
@@ -53,6 +54,15 @@ def _torch() -> TorchTask:
     return task
 
 
+def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
+    """Return the recipe with the contextual sources that suit its training file."""
+    from gonie.tasks.tagging.torch.data import training_sentences
+    from gonie.tasks.torch.contextual import resolve_sources
+
+    tagging = cast("TagRecipe", recipe)
+    return resolve_sources(tagging, training_sentences(tagging), note)
+
+
 TAGGING = Task(
     name="tag",
     model="tagger",
@@ -67,4 +77,5 @@ TAGGING = Task(
     evaluation=_evaluation,
     explanation=_explanation,
     baselines=_baselines,
+    resolve=_resolve,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import nn
 
@@ -20,6 +20,26 @@ from gonie.tasks.torch.build import WordTable, contextual_parts
 
 Sources = Mapping[str, LoadedSource]
 """The contextual sources of a recipe, by key."""
+
+
+CorpusRecipeType = TypeVar("CorpusRecipeType", bound=CorpusRecipe)
+
+
+def resolve_sources(recipe: CorpusRecipeType, examples: Iterable[object], note: Note) -> CorpusRecipeType:
+    """Decide about the undecided sources of the recipe, from the examples of its training file.
+
+    ``note`` receives the reasons. The examples are read only if a source is undecided.
+    """
+    undecided = {name: config for name, config in recipe.model.contextual.items() if config.undecided}
+    if not undecided:
+        return recipe
+    found = {
+        name: CONTEXTUAL[name].resolve(config, recipe.data, examples) for name, config in undecided.items()
+    }
+    for resolved in found.values():
+        note(resolved.reason)
+    model = recipe.model.model_copy(update={name: resolved.section for name, resolved in found.items()})
+    return recipe.model_copy(update={"model": model})
 
 
 def load_sources(recipe: CorpusRecipe, note: Note) -> Sources:

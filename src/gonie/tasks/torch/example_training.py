@@ -10,7 +10,9 @@ from torch import nn
 
 from gonie.export.driver import export_model
 from gonie.system.files import atomic_write
+from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
+from gonie.tasks.sections import EmbeddingConfig
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
@@ -86,8 +88,16 @@ def _summary(job: ExampleJob, model: nn.Module) -> Rows:
         ("train", f"{len(job.train):,} {job.noun}, {job.train.tokens:,} tokens"),
         ("dev", f"{job.size('dev'):,} {job.noun}"),
         ("labels", "  ".join(_labels(job.labels.most_common()))),
+        *_context(job.recipe.model),
         ("model", f"{parameters:,} parameters, on {device}"),
     ]
+
+
+def _context(model: EmbeddingConfig) -> Iterator[tuple[str, str]]:
+    """Yield a row for each contextual source: its key, and what it is loaded from."""
+    for name, config in model.contextual.items():
+        loaded = " ".join(str(getattr(config, key)) for key in CONTEXTUAL[name].loaded_by)
+        yield "context", f"{name} {loaded}"
 
 
 def _labels(labels: Sequence[tuple[str, int]]) -> Iterator[str]:

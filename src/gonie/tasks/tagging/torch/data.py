@@ -21,6 +21,7 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
+from gonie.system.files import refuse_stream
 from gonie.tasks.data_warnings import (
     SENTENCES,
     SharedExamples,
@@ -252,6 +253,15 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         sentences=train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
+    """Yield the sentences of the training file, with their tags as they are."""
+    data = recipe.data
+    path = locate(data.train)
+    refuse_stream(path)  # training reads the file again
+    splitter = tokenizer(language=data.language, unit=data.token_unit)
+    yield from TaggedSource(path, read_options(data, splitter))
 
 
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
