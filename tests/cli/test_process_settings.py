@@ -65,36 +65,19 @@ def test_settings_of_the_user_are_kept() -> None:
     assert faults(program, MALLOC_MMAP_MAX_="65536", MALLOC_MMAP_THRESHOLD_="1000000") > PAGES
 
 
-THREADS = ("GOMP_SPINCOUNT", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-SMALL_STEPS = """
-import os, subprocess, sys, time
-cores = sorted(os.sched_getaffinity(0))[:2]
-os.sched_setaffinity(0, cores)
+TEAMS = """
+import threading
 import torch
-from contextlib import nullcontext
-from gonie.cli.process_settings import _throttled_threads
-values = torch.randn(40_000)
-other = f"import os; os.sched_setaffinity(0, {cores[1:]})\\nwhile True: pass"
-busy = subprocess.Popen([sys.executable, "-c", other])
-try:
-    with _throttled_threads() if sys.argv[1] == "throttled" else nullcontext():
-        time.sleep(0.5)  # until the other process is busy
-        began = time.monotonic()
-        for _ in range(3000):
-            values.add(1).mul(2)
-        print(time.monotonic() - began)
-finally:
-    busy.kill()
+from gonie.cli.process_settings import training_settings
+with training_settings():
+    print([thread.name for thread in threading.enumerate()])
+print([thread.name for thread in threading.enumerate()])
 """
 
 
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core has no other threads")
-def test_threads_sleep_soon_although_torch_was_imported_before() -> None:
-    """With another busy process on one of two cores, spinning threads take the core that others wait for."""
-    spent = {}
-    for name in ("throttled", "free"):
-        rest = {key: value for key, value in os.environ.items() if key not in THREADS}
-        command = [sys.executable, "-c", SMALL_STEPS, name]
-        done = subprocess.run(command, env=rest, check=True, capture_output=True, text=True)
-        spent[name] = float(done.stdout)
-    assert spent["throttled"] < 0.7 * spent["free"], spent
+def test_a_second_team_of_threads_is_kept_if_torch_was_imported_before() -> None:
+    """GNU OpenMP spins less while it manages more threads than cores, which is a matter of speed alone."""
+    done = subprocess.run([sys.executable, "-c", TEAMS], check=True, capture_output=True, text=True)
+    inside, after = done.stdout.splitlines()
+    assert "gonie-throttle" in inside
+    assert "gonie-throttle" not in after
