@@ -80,13 +80,7 @@ def _read(
             raise InputError(f"two columns are called {twice[0]!r}", path=report.path, line=line)
         report.choose("header", ", ".join(cells), "the first line has columns with known names")
         return TableRows(line, cells, _below(cells, table, report, separators, fix))
-    if _looks_headed([fields for _, fields in rows(enumerate(content.head.lines, 1), Report())]):
-        raise InputError(
-            f"the first line seems to be a header: {_shortened(', '.join(cells))}",
-            path=report.path,
-            line=line,
-            fix=f"Name the columns: --text {cells[0]} --label {cells[-1]}",
-        )
+    refuse_header(cells, rows(enumerate(content.head.lines, 1), Report()), path=report.path, line=line)
     report.choose("header", "none", f"{len(cells)} columns, none with a known name: {', '.join(names)}")
     return TableRows(line, names, _below(names, chain([first], table), report, separators, fix))
 
@@ -99,11 +93,22 @@ def _unheaded(cells: Sequence[str], header: HeaderNames) -> Sequence[str] | None
     return (*header.unheaded, "label")[: len(cells)]
 
 
-def _looks_headed(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the last cell of the first row is no label, because other rows share theirs."""
-    labels = [fields[-1] for fields in rows if len(fields) == 2]
+def refuse_header(
+    cells: Sequence[str], first_rows: Iterable[Fields], *, path: str, line: int, fix: str = ""
+) -> None:
+    """Refuse a first row that seems to be a header: its last cell is no label, while other rows share theirs.
+
+    ``fix`` says how the command names columns.
+    """
+    labels = [fields[-1] for _, fields in first_rows if len(fields) == 2]
     others = labels[1:]
-    return len(others) >= 4 and labels[0] not in others and 2 * len(set(others)) <= len(others)
+    if len(others) >= 4 and labels[0] not in others and 2 * len(set(others)) <= len(others):
+        raise InputError(
+            f"the first line seems to be a header: {_shortened(', '.join(cells))}",
+            path=path,
+            line=line,
+            fix=fix or f"Name the columns: --text {cells[0]} --label {cells[-1]}",
+        )
 
 
 def _below(

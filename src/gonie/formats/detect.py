@@ -6,8 +6,10 @@ what they are, with the command that fits.
 
 from __future__ import annotations
 
+import csv
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
@@ -207,11 +209,40 @@ def _json(document: object) -> str:
     return f"{what} with the keys {keys}" if keys else what
 
 
+def _refuse_texts(head: FileHead) -> None:
+    """Refuse tables of texts and plain text, which have not one token per line."""
+    lines = [line for line in head.filled if not line.startswith("#")]
+    rows = [line.split("\t") for line in lines]
+    spaced = sum(" " in row[0].strip() for row in rows if len(row) > 1)
+    if _suffix(head.path) in (".csv", ".tsv") or 3 * spaced > len(rows):
+        names = next(csv.reader(lines[:1]), []) if "\t" not in lines[0] else rows[0]
+        raise InputError(
+            f"a table whose first line is {', '.join(names)[:100]!r}, not a file of tagged sentences",
+            path=head.path,
+            fix=f"For labelled texts, name the columns: {_COMMANDS[LabelledFormat.kind]} "
+            f"{shlex.quote(head.path)} --text NAME --label NAME. If it has one token per line, choose the "
+            "format with --format conll (in a recipe data.format)",
+        )
+    widths = Counter(len(line.split()) for line in lines)
+    if len(lines) >= FEW and 2 * widths.most_common(1)[0][1] < len(lines):
+        raise InputError(
+            "plain text without tags, not a file of tagged sentences",
+            path=head.path,
+            fix=f"To tag it, run: gonie tag MODEL --file {shlex.quote(head.path)}. If it has one token per "
+            "line, choose the format with --format conll (in a recipe data.format)",
+        )
+
+
+FEW = 5
+"""Fewer lines may have different numbers of columns by mistake."""
+
+
 def _fallback(head: FileHead, formats: Mapping[str, Format]) -> tuple[str, str]:
     """Return the format that reads a text whose content no format recognises."""
     if head.record is not None:
         return "jsonl", "the first line is a JSON object"
     if "conll" in formats:
+        _refuse_texts(head)
         return "conll", "one token per line"
     if head.filled and "\t" in head.filled[0]:
         return "tsv", "tabs in the first line"

@@ -16,12 +16,13 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.errors import InputError
-from gonie.formats.delimited import read_csv_rows, read_tab_rows
+from gonie.formats.content import PEEK
+from gonie.formats.delimited import read_csv_rows, read_tab_rows, refuse_header
 from gonie.formats.detect import identify, refuse_plain_text
 from gonie.formats.format import TaggedFormat
 from gonie.formats.jsonl import read_record
@@ -226,12 +227,17 @@ def read_table(
     """
     file = display(path)
     report.path = file
-    rows = (read_tab_rows if kind == TSV else read_csv_rows)(lines(path), report)
+    read = read_tab_rows if kind == TSV else read_csv_rows
+    rows = read(lines(path), report)
     first = next(rows, None)
     if first is None:
         raise InputError("the file is empty", path=file)
     names: Sequence[str] = first[1]
     if columns == [columns[0][:1]] and columns[0][0] not in names and len(names) <= 2:
+        if not is_stream(path):
+            beginning = read(islice(lines(path), PEEK), Report(path=file))
+            fix = f"Name the column of the texts: --column {shlex.quote(names[0])}"
+            refuse_header(names, beginning, path=file, line=first[0], fix=fix)
         rows, names = chain([first], rows), (columns[0][0], "label")[: len(names)]
     wanted = header_columns(file, names, *columns)
     empty = True
