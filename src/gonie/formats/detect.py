@@ -214,7 +214,7 @@ def _refuse_texts(head: FileHead) -> None:
     lines = [line for line in head.filled if not line.startswith("#")]
     rows = [line.split("\t") for line in lines]
     spaced = sum(" " in row[0].strip() for row in rows if len(row) > 1)
-    if _suffix(head.path) in (".csv", ".tsv") or 3 * spaced > len(rows):
+    if _suffix(head.path) == ".csv" or 3 * spaced > len(rows):
         names = next(csv.reader(lines[:1]), []) if "\t" not in lines[0] else rows[0]
         raise InputError(
             f"a table whose first line is {', '.join(names)[:100]!r}, not a file of tagged sentences",
