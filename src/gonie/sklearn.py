@@ -1,7 +1,7 @@
 """Estimators for scikit-learn: ``SequenceTagger`` and ``TextClassifier``.
 
     from gonie.sklearn import TextClassifier
-    classifier = TextClassifier("subjectivity", settings={"train.epochs": 5}).fit(texts, labels)
+    classifier = TextClassifier(settings={"train.epochs": 5}).fit(texts, labels)
     classifier.predict(["a gorgeous, witty movie"])
 
 They can be used in ``GridSearchCV``, ``cross_val_score`` and ``Pipeline``, and pickled. ``settings`` are keys
@@ -114,7 +114,7 @@ class TextClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        recipe: str = "subjectivity",
+        recipe: str = "classify",
         *,
         settings: Mapping[str, Any] | None = None,
         seed: int | None = None,

@@ -40,6 +40,18 @@ def test_scores_of_labels_are_shown(gonie: Gonie, models: Path, tmp_path: Path) 
         assert words in outcome.out, words
 
 
+def test_labels_with_other_names_need_a_map(gonie: Gonie, models: Path, tmp_path: Path) -> None:
+    """Scoring them would give 0.00 without a reason."""
+    gold = table(tmp_path / "gold.tsv", ["good\tgood\tyes", "good\tbad\tno", "film\tbad\tunsure"])
+    outcome = gonie("evaluate", models / "labels", gold)
+    assert outcome.refused("Map them: --map yes=LABEL --map no=LABEL --map unsure=LABEL")
+    rules = ("--map", "yes=same", "--map", "no=other", "--map", "unsure=O")
+    outcome = gonie("evaluate", models / "labels", gold, *rules)
+    assert outcome.code == 0, outcome.err
+    assert "Accuracy 100.00" in outcome.out
+    assert "skipped 1 pair whose label the map drops" in outcome.out
+
+
 def test_scores_of_values_are_shown(gonie: Gonie, models: Path, tmp_path: Path) -> None:
     outcome = gonie("evaluate", models / "values", table(tmp_path / "gold.tsv", VALUES))
     assert outcome.code == 0, outcome.err

@@ -148,3 +148,34 @@ def test_a_closed_pipe_does_not_stop_files_from_being_written(
     process.stderr.close()
     process.wait()
     assert [file.name for file in files if not file.is_file()] == []
+
+
+OTHER_NAMES = "document\topinion\ngood\t1\nbad bad\t0\nfilm\t1\na good film\t2\n"
+
+
+def test_a_file_with_other_label_names_is_refused_with_a_map(
+    gonie: Gonie, model: Path, tmp_path: Path
+) -> None:
+    """Scoring it would give 0.00 without a reason."""
+    (tmp_path / "other.tsv").write_text(OTHER_NAMES, "utf-8")
+    outcome = gonie("evaluate", model, tmp_path / "other.tsv")
+    assert outcome.refused(
+        "the file's labels are 1, 0, 2, and the model's are negative, positive. "
+        "Map them: --map 1=LABEL --map 0=LABEL --map 2=LABEL"
+    )
+    (tmp_path / "case.tsv").write_text("document\topinion\ngood\tPositive\nbad bad\tNegative\n", "utf-8")
+    assert gonie("evaluate", model, tmp_path / "case.tsv").refused(
+        "--map Positive=positive --map Negative=negative"
+    )
+
+
+def test_mapped_labels_are_scored_and_dropped_ones_counted(gonie: Gonie, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.tsv").write_text(OTHER_NAMES, "utf-8")
+    rules = ("--map", "1=positive", "--map", "0=negative", "--map", "2=O")
+    outcome = gonie("evaluate", model, tmp_path / "other.tsv", *rules)
+    assert outcome.code == 0, outcome.err
+    assert "Accuracy 66.67" in outcome.out
+    assert "skipped 1 text whose label the map drops" in outcome.out
+    assert gonie("evaluate", model, tmp_path / "other.tsv", "--map", "1=good").refused(
+        "a label map to unknown labels: good. The labels of the model are negative, positive"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise, product
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.features.encoding import close_labels
+from gonie.text.label_map import LabelMap
 from gonie.text.partial_tags import PartialStream, TagSets
 from gonie.text.rules import allowed
 from gonie.text.schemes import PLAIN, Kind, Scheme, convert, from_spans
@@ -19,13 +21,26 @@ from gonie.text.types import Sentence
 BIOES = Scheme(kind="BIOES")
 
 
-def options(tags: str, *, scheme: str | Scheme = "IOB2", target: Scheme = BIOES) -> list[set[str]]:
+def options(
+    tags: str,
+    *,
+    scheme: str | Scheme = "IOB2",
+    target: Scheme = BIOES,
+    renamed: Mapping[str, str] | None = None,
+) -> list[set[str]]:
     """Return the possible tags of each word of a sentence with these space-separated tags."""
     source = Scheme(kind=scheme) if isinstance(scheme, str) else scheme  # type: ignore[arg-type]
     labels = ("A", "B", "C|D") if target == PLAIN else close_labels(["B-PER", "B-LOC"], target)
     sets = TagSets(labels)
     sentence = Sentence(words=("w",) * len(tags.split()), tags=tuple(tags.split()), path="x.conll", line=7)
-    stream = PartialStream([sentence], scheme=source, target=target, sets=sets, rules=allowed(labels, target))
+    stream = PartialStream(
+        [sentence],
+        scheme=source,
+        target=target,
+        sets=sets,
+        rules=allowed(labels, target),
+        labels=LabelMap(renamed or {}),
+    )
     (found,) = stream
     table = sets.table()
     assert table.shape == (len(sets.ids), len(labels))
@@ -50,6 +65,13 @@ def test_alternatives_are_united() -> None:
 def test_inside_tags_without_a_type_may_have_any() -> None:
     untyped = Scheme(kind="IOB2", separator="_", typed_inside=False)
     assert options("B_PER I", scheme=untyped) == [{"B-PER", "S-PER"}, {"I-PER", "E-PER", "I-LOC", "E-LOC"}]
+
+
+def test_labels_are_renamed_by_the_map_of_the_recipe() -> None:
+    renamed = {"person": "PER", "misc": "O"}
+    assert options("B-person|B-LOC ?", renamed=renamed)[0] == {"B-PER", "S-PER", "B-LOC", "S-LOC"}
+    assert options("B-misc I-misc", renamed=renamed) == [{"O"}, {"O"}]
+    assert options("a B", scheme=PLAIN, target=PLAIN, renamed={"a": "A"}) == [{"A"}, {"B"}]
 
 
 def test_a_plain_tag_may_have_a_bar_in_its_name() -> None:

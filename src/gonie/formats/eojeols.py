@@ -1,4 +1,4 @@
-"""Eojeols in the columns of tagged morphemes: which eojeol a morpheme belongs to.
+"""Sentences of tagged morphemes, and which eojeol each morpheme belongs to.
 
 Korean corpora list morphemes by eojeol, the unit between spaces. Readers keep its number in the column
 ``eojeol``.
@@ -6,12 +6,43 @@ Korean corpora list morphemes by eojeol, the unit between spaces. Readers keep i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from gonie.text.alignment import locate
+from gonie.text.report import Report
 from gonie.text.types import Sentence
 
 EOJEOL, POS = "eojeol", "pos"
 """Columns with the number of the eojeol in its sentence, and with parts of speech."""
+
+
+def morpheme_sentence(
+    words: Sequence[str],
+    tags: Sequence[str],
+    columns: Mapping[str, Sequence[str]],
+    *,
+    text: str | None,
+    lines: Sequence[int],
+    report: Report,
+) -> Sentence:
+    """Return the sentence of morphemes that stand on ``lines`` of a file, and count it.
+
+    It has offsets if its words make up ``text``. Morphemes of contracted words do not.
+    """
+    places = None if text is None else locate(text, words)
+    report.sentences += 1
+    report.tokens += len(words)
+    report.rows = lines
+    return Sentence(
+        words=tuple(words),
+        tags=tuple(tags),
+        columns={name: tuple(column) for name, column in columns.items()},
+        text=text if places else None,
+        starts=places[0] if places else (),
+        ends=places[1] if places else (),
+        path=report.path,
+        line=lines[0],
+    )
 
 
 def eojeol_numbers(sentence: Sentence) -> Sequence[str]:

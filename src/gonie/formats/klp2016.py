@@ -20,10 +20,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
-from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers
+from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers, morpheme_sentence
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.formats.klue import marked_text, own_text
-from gonie.text.alignment import locate
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
@@ -67,22 +66,11 @@ def _sentence(
     rows: Sequence[Sequence[str]], numbers: Sequence[int], text: str | None, report: Report
 ) -> Sentence:
     eojeols, words, tags_of_speech, tags = zip(*rows, strict=True)
-    places = None if text is None else locate(text, words)
-    if text is not None and places is None:
+    columns = {EOJEOL: eojeols, POS: tags_of_speech}
+    sentence = morpheme_sentence(words, tags, columns, text=text, lines=numbers, report=report)
+    if text is not None and sentence.text is None:
         report.noticed["sentences with contracted words (no offsets there)"] += 1
-    report.sentences += 1
-    report.tokens += len(words)
-    report.rows = numbers
-    return Sentence(
-        words=words,
-        tags=tags,
-        columns={EOJEOL: eojeols, POS: tags_of_speech},
-        text=text if places else None,
-        starts=places[0] if places else (),
-        ends=places[1] if places else (),
-        path=report.path,
-        line=numbers[0],
-    )
+    return sentence
 
 
 def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:

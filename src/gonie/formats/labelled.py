@@ -15,12 +15,14 @@ from gonie.formats.content import open_content
 from gonie.formats.detect import choose
 from gonie.formats.table import TEXT_FORMATS
 from gonie.system.files import Passes, display
+from gonie.text.label_map import LabelMap
 from gonie.text.labelled_text import LabelledText, TextOptions
 from gonie.text.marks import cut_marks
 from gonie.text.report import Report
 
 EMPTY = "rows with an empty text"
 UNLABELLED = "texts without a label"
+DROPPED = "texts whose label the map drops"
 
 
 def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) -> Iterator[LabelledText]:
@@ -34,14 +36,18 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     report.choose("format", format.name, reason)
     if options.label_column is None:
         report.choose("labels", "none", "not requested")
-    names = options.marks or format.marks
-    for line, raw, labels in format.read(content, options, report):
+    names, renamed = options.marks or format.marks, LabelMap(options.map)
+    for line, raw, given in format.read(content, options, report):
         text, marks = cut_marks(raw, names, path=report.path, line=line)
         if not text.strip():
             report.skipped[EMPTY] += 1
             continue
-        if labels is None:
+        if given is None:
             report.skipped[UNLABELLED] += 1
+            continue
+        labels = renamed.of_text(given) if renamed else given
+        if given and not labels and not options.multi_label:
+            report.skipped[DROPPED] += 1
             continue
         report.texts += 1
         yield LabelledText(text, labels, marks, report.path, line)

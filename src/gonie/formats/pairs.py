@@ -20,6 +20,7 @@ from gonie.formats.table import PAIR_FORMATS
 from gonie.system.files import Passes, display, is_utf8
 from gonie.text.labelled_text import LabelledPair, PairOptions
 from gonie.text.report import Report
+from gonie.text.schemes import OUTSIDE
 
 NO_LABEL = "-"
 
@@ -58,7 +59,7 @@ class PairSource:
             raise InputError("no pairs in the file", path=self.report.path)
 
     def _pairs(self, rows: Iterable[Row], columns: PairColumns) -> Iterator[LabelledPair]:
-        report = self.report
+        report, renamed = self.report, self.options.map
         for line, record in rows:
             first, second = (_text(record, name, report.path, line) for name in columns[:2])
             if not (first.strip() and second.strip()):
@@ -67,6 +68,9 @@ class PairSource:
             label = None if columns.label is None else _label(record, columns.label, report.path, line)
             if label == NO_LABEL:
                 report.skipped[f"pairs without a gold label ({NO_LABEL})"] += 1
+                continue
+            if label is not None and label in renamed and (label := renamed[label]) == OUTSIDE:
+                report.skipped["pairs whose label the map drops"] += 1
                 continue
             value = None if columns.value is None else _value(record, columns.value, report.path, line)
             report.pairs += 1

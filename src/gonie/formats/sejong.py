@@ -23,16 +23,14 @@ from typing import NamedTuple
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
-from gonie.formats.eojeols import EOJEOL, eojeol_numbers
+from gonie.formats.eojeols import EOJEOL, eojeol_numbers, morpheme_sentence
 from gonie.formats.format import ReadOptions, TaggedFormat
-from gonie.text.alignment import locate
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
 FORM = "form"
 """The column with the eojeol of each morpheme, as it is written in the text."""
-CHANGED = "contracted eojeols (sentences without offsets)"
 JOINT = " + "
 END = "SF"
 _MORPHEME = r"\S+/[A-Z][A-Z_-]+"
@@ -98,21 +96,9 @@ def _sentence(eojeols: Sequence[Eojeol], report: Report) -> Sentence:
     changed = sum("".join(_bare(eojeol)) != eojeol.form for eojeol in eojeols)
     if changed:
         report.noticed["contracted eojeols (sentences without offsets)"] += changed
-    text = " ".join(eojeol.form for eojeol in eojeols)
-    places = None if changed else locate(text, words)
-    report.sentences += 1
-    report.tokens += len(words)
-    report.rows = lines
-    return Sentence(
-        words=words,
-        tags=tags,
-        columns={EOJEOL: numbers, FORM: forms},
-        text=text if places else None,
-        starts=places[0] if places else (),
-        ends=places[1] if places else (),
-        path=report.path,
-        line=eojeols[0].line,
-    )
+    text = None if changed else " ".join(eojeol.form for eojeol in eojeols)
+    columns = {EOJEOL: numbers, FORM: forms}
+    return morpheme_sentence(words, tags, columns, text=text, lines=lines, report=report)
 
 
 def _plain(morpheme: str, report: Report) -> str:

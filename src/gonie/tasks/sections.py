@@ -37,6 +37,9 @@ class CorpusConfig(Section):
     holdout: Rate = Field(
         default=0.1, description="share of the training file to hold out if there is no dev file"
     )
+    map: dict[str, str] = Field(
+        default={}, description='new names of labels: {person = "PER", misc = "O"}; O drops a label'
+    )
     language: Literal["en", "ko"] = Field(default="en", description="language of raw text")
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
         default=None, description="token unit: word for English; eojeol, syllable or morpheme for Korean"

@@ -42,6 +42,10 @@ MAPS: Mapping[str, Mapping[str, str]] = {
 """The maps that ship, by the name of the corpus or annotation scheme."""
 
 
+SHOWN = 20
+"""The most rules that a message proposes."""
+
+
 class LabelMap:
     """Renames the labels of tags. Labels without a rule are kept.
 
@@ -74,6 +78,11 @@ class LabelMap:
             )
         return LabelMap({old: meant[new] for old, new in self.rules.items()})
 
+    def of_text(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """Return the new names of the labels of a text, without those that a rule drops."""
+        kept = (label for label in labels if self.rules.get(label) != OUTSIDE)
+        return tuple(dict.fromkeys(self[label] for label in kept))
+
     def rename(self, tags: Sequence[str], scheme: Scheme) -> list[str]:
         """Return the tags with new labels, in the same scheme."""
         if not scheme.has_spans:
@@ -100,6 +109,20 @@ def parse_map(rules: Iterable[str], default: Mapping[str, str] | None = None) ->
                 fix=f"Use OLD=NEW, OLD={OUTSIDE} to drop a label, or one of {', '.join(MAPS)}",
             )
     return LabelMap(found, shipped)
+
+
+def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
+    """Refuse a file none of whose labels a model knows, and propose a map."""
+    if labels and not set(labels) & set(known):
+        found = propose(labels, known)
+        unclear = set(found.values()) == {OUTSIDE}
+        rules = [f"--map {old}={'LABEL' if unclear else new}" for old, new in found.items()]
+        rest = f" and so on for all {len(rules)}" if len(rules) > SHOWN else ""
+        raise InputError(
+            f"the file's labels are {', '.join(labels[:8])}, and the model's are {', '.join(known[:8])}",
+            path=path,
+            fix=f"Map them: {' '.join(rules[:SHOWN])}{rest}",
+        )
 
 
 def propose(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:

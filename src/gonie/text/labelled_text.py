@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from gonie.errors import InputError
@@ -38,6 +38,7 @@ class TextOptions:
     hold 0 or 1 each. If ``label_column`` is None, labels are not read. ``label_separator`` separates several
     labels in one cell. If it is empty, a cell is one label. ``unlabelled`` says what to do with texts without
     a label. ``marks`` lists the names of tags that enclose parts of a text: with ``("e1",)``, ``<e1>…</e1>``.
+    ``map`` has new names of labels; those that become O are dropped.
     """
 
     format: str = "auto"
@@ -46,6 +47,12 @@ class TextOptions:
     label_separator: str = ""
     unlabelled: Unlabelled = "skip"
     marks: tuple[str, ...] = ()
+    map: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether a text may have several labels, or none."""
+        return bool(self.label_separator) or isinstance(self.label_column, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,8 @@ class PairOptions:
 
     ``texts`` are the columns, or JSON keys, of the two texts. ``label`` or ``value`` is the column of the
     gold answer. Without ``gold``, answers are not read. ``reasons`` say why columns are set, and ``advice``
-    says how the current command names columns.
+    says how the current command names columns. ``map`` has new names of labels; pairs whose label becomes O
+    are skipped.
     """
 
     format: str = "auto"
@@ -96,6 +104,7 @@ class PairOptions:
     gold: bool = True
     reasons: ColumnWords = ASKED
     advice: ColumnWords = IN_TRAINING
+    map: Mapping[str, str] = field(default_factory=dict)
 
 
 class LabelledRow(NamedTuple):
@@ -134,7 +143,7 @@ def check_unlabelled(options: TextOptions, *, path: str, line: int) -> None:
         )
 
 
-def count_labels(texts: Iterable[LabelledText]) -> Counter[str]:
+def count_labels(texts: Iterable[LabelledText | LabelledPair]) -> Counter[str]:
     """Count the texts with each label, in one pass."""
     counts: Counter[str] = Counter()
     for text in texts:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import InputError
+from gonie.text.label_map import LabelMap
 from gonie.text.rules import Allowed
-from gonie.text.schemes import Scheme
+from gonie.text.schemes import OUTSIDE, Scheme
 from gonie.text.types import Sentence
 
 ANY, OR = "?", "|"
@@ -62,8 +63,8 @@ class TagSets:
 class PartialStream:
     """Iterate over sentences in which each word has a set of the model's tags, by its name in ``sets``.
 
-    ``source`` yields sentences as read, with unchecked tags of ``scheme``. The model's tags are of
-    ``target``. Each sentence must permit at least one sequence that ``rules`` allow.
+    ``source`` yields sentences as read, with unchecked tags of ``scheme``, whose labels ``labels`` renames.
+    The model's tags are of ``target``. Each sentence must permit at least one sequence that ``rules`` allow.
     """
 
     def __init__(
@@ -74,9 +75,11 @@ class PartialStream:
         target: Scheme,
         sets: TagSets,
         rules: Allowed,
+        labels: LabelMap | None = None,
     ) -> None:
         self._source = source
         self._scheme = scheme
+        self._labels = labels or LabelMap({})
         self._sets = sets
         self._rules = rules
         self._marks = [target.split(label) if target.has_spans else None for label in sets.labels]
@@ -113,8 +116,11 @@ class PartialStream:
 
     def _fitting(self, tag: str) -> NDArray[np.bool_]:
         if not self._scheme.has_spans:
-            return np.array([label == tag for label in self._sets.labels], bool)
+            return np.array([label == self._labels[tag] for label in self._sets.labels], bool)
         mark = self._scheme.split(tag)
+        if mark is not None and mark[1] is not None:
+            label = self._labels[mark[1]]
+            mark = (OUTSIDE, None) if label == OUTSIDE else (mark[0], label)
         return np.array([mark is not None and self._fits(mark, i) for i in range(len(self._marks))], bool)
 
     def _fits(self, mark: tuple[str, str | None], tag: int) -> bool:

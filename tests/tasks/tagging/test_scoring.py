@@ -14,11 +14,15 @@ from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import TaggedSource
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.tagging.scoring import score_source
+from gonie.text.label_map import parse_map
 from gonie.text.schemes import IO, IOB2, PLAIN, Scheme, convert, to_spans
 from gonie.text.types import Sentence
 
 BIOES = Scheme(kind="BIOES")
 GOLD = "Anna\tB-PER\nKim\tI-PER\nsaw\tO\nSeoul\tB-LOC\n\nSeoul\tB-LOC\n"
+
+
+KNOWN = {IO: ("O", "PER"), PLAIN: ("DET", "NOUN", "VERB", "ADV")}
 
 
 class Tagged(NamedTuple):
@@ -52,7 +56,7 @@ def score(
         TaggedSource(path, ReadOptions(**options)),  # type: ignore[arg-type]
         oracle,
         model_scheme=scheme,
-        known_tags=("O", "PER") if scheme == IO else ("O", "B-PER", "E-PER", "I-PER", "S-PER"),
+        known_tags=KNOWN.get(scheme, ("O", "B-PER", "E-PER", "I-PER", "S-PER")),
         mode="conlleval",
         repair="none",
         seen=seen,
@@ -111,6 +115,32 @@ def test_plain_tags_are_scored_by_accuracy(tmp_path: Path) -> None:
     path = tmp_path / "gold.conll"
     path.write_text("a\tDET\ndog\tNOUN\nran\tVERB\nfar\tADV\n", "utf-8")
     assert score(path, Oracle("DET NOUN NOUN ADV"), scheme=PLAIN).headline == ("accuracy", 0.75)
+
+
+def test_plain_tags_with_other_names_need_a_map(tmp_path: Path) -> None:
+    """Parts of speech of another tag set would score 0.00 without a reason."""
+    path = tmp_path / "xpos.conll"
+    path.write_text("dogs\tNNS\nrun\tVBP\n", "utf-8")
+
+    def scored(*rules: str) -> float:
+        found = score_source(
+            TaggedSource(path, ReadOptions(scheme="plain")),
+            Oracle("NOUN VERB"),
+            model_scheme=PLAIN,
+            known_tags=("NOUN", "VERB"),
+            mode="conlleval",
+            repair="none",
+            seen=Path("none"),
+            labels=parse_map(rules),
+        )
+        return found.headline[1]
+
+    with pytest.raises(InputError, match="--map NNS=LABEL --map VBP=LABEL"):
+        scored()
+    assert scored("NNS=NOUN", "VBP=VERB") == 1.0
+    assert scored("NNS=NOUN") == 0.5
+    with pytest.raises(InputError, match=r"cannot drop plain tags: VBP=O\. Map each to one of NOUN, VERB"):
+        scored("NNS=NOUN", "VBP=O")
 
 
 def test_gold_tags_of_another_kind_are_refused_with_examples(gold: Path) -> None:

@@ -17,7 +17,8 @@ from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.scoring import score_texts
 from gonie.tasks.evaluation import FORMAT
-from gonie.text.labelled_text import LabelledText
+from gonie.text.label_map import check_known, parse_map
+from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.types import Classification
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ TEXT_COLUMN = "text_column"
 class TextEvaluator:
     """Scores classifiers on files."""
 
-    options = frozenset({TEXT_COLUMN, "label_column"})
+    options = frozenset({TEXT_COLUMN, "label_column", "map"})
     error = ClassError
     error_heading = "text"
 
@@ -49,9 +50,11 @@ class TextEvaluator:
         changes = {name: value for name, value in options.items() if name in (*self.options, FORMAT)}
         if TEXT_COLUMN in changes:
             changes[TEXT_COLUMN] = _one(changes[TEXT_COLUMN])
+        changes["map"] = given_map(options, model.recipe, model.labels)
         source = LabelledSource(file, text_options(model.recipe, **changes))
         notes: Counter[str] = Counter()
         texts = list(source)
+        check_known(list(count_labels(texts)), model.labels, source.report.path)
 
         def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
             for found in model.pipe(texts):
@@ -91,6 +94,14 @@ class TextFileScores:
     def errors(self) -> list[ClassError]:
         """Return every error, the most confident first."""
         return self.evaluation.errors()
+
+
+def given_map(
+    options: Mapping[str, Any], recipe: Mapping[str, Any], labels: Sequence[str]
+) -> Mapping[str, str]:
+    """Return the label map of the options, added to that of the recipe, to the labels of the model."""
+    rules = parse_map(options.get("map") or (), default=recipe.get("data", {}).get("map", {}))
+    return rules.to_labels(labels).rules
 
 
 def _one(columns: Sequence[str]) -> str:

@@ -19,12 +19,13 @@ def text_options(recipe: Mapping[str, Any], **changes: Any) -> TextOptions:
     try:
         names: dict[str, Any] = {key: _names(data[key]) for key in NAMES if key in data}
         marks = tuple(map(_text, data.get("marks", ())))
+        renamed = {_text(old): _text(new) for old, new in data.get("map", {}).items()}
     except (TypeError, AttributeError) as error:
         raise BundleError(
             f"invalid data section in the model's recipe: {error}. Export the model again."
         ) from error
     unlabelled: Unlabelled = "error" if data.get("unlabelled") == "error" else "skip"
-    return replace(TextOptions(**names, marks=marks, unlabelled=unlabelled), **changes)
+    return replace(TextOptions(**names, marks=marks, unlabelled=unlabelled, map=renamed), **changes)
 
 
 def _names(value: Any) -> str | tuple[str, ...]:

@@ -12,13 +12,15 @@ from gonie.formats.pairs import PairSource
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.reports.class_report import ErrorExplainer, render_classes
+from gonie.tasks.classification.evaluation import given_map
 from gonie.tasks.evaluation import FORMAT
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.read_options import model_options
 from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
 from gonie.tasks.pairs.value_report import render_values
 from gonie.tasks.pairs.values import PairError
-from gonie.text.labelled_text import ColumnWords, LabelledPair
+from gonie.text.label_map import check_known
+from gonie.text.labelled_text import ColumnWords, LabelledPair, count_labels
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +35,7 @@ ADVICE = ColumnWords("--text-column A --text-column B", "--label-column NAME")
 class PairEvaluator:
     """Scores pair models for `gonie evaluate`."""
 
-    options = frozenset({"text_column", "label_column"})
+    options = frozenset({"text_column", "label_column", "map"})
     error = PairError
     error_heading = "pair"
 
@@ -51,11 +53,17 @@ class PairEvaluator:
         asked = {gold: options["label_column"]} if "label_column" in options else {}
         texts = options.get("text_column", ())
         columns = model_options(
-            model.recipe, texts=texts, answer=asked, advice=ADVICE, format=options[FORMAT]
+            model.recipe,
+            texts=texts,
+            answer=asked,
+            advice=ADVICE,
+            format=options[FORMAT],
+            map=given_map(options, model.recipe, model.labels),
         )
         source = PairSource(file, columns)
         pairs = list(source)
         check_answers(pairs, values=model.gives_values, advice=ADVICE.gold)
+        check_known(list(count_labels(pairs)), model.labels, source.report.path)
         answers = list(model.pipe(pairs))
         notes = Counter(note for answer in answers for note in answer.notes)
         evaluation = score_pairs(pairs, answers, labels=model.labels, values=model.gives_values)

@@ -21,6 +21,7 @@ def pair_options(recipe: Mapping[str, Any], **changes: Any) -> PairOptions:
         texts=None if texts is None else (texts[0], texts[1]),
         label=data.get("label_column"),
         value=data.get("value_column"),
+        map=data.get("map", {}),
     )
     return replace(options, **changes)
 

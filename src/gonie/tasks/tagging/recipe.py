@@ -61,9 +61,6 @@ class TagDataConfig(CorpusConfig):
         default=[],
         description='entity types to learn: ["PER"]; other types become O; empty: all types',
     )
-    map: dict[str, str] = Field(
-        default={}, description='new names of labels: {person = "PER", misc = "O"}; O drops a label'
-    )
     repair: Literal["error", "begin", "outside"] = Field(
         default="begin",
         description="invalid tag sequences: begin reads them as the CoNLL scorer does (a stray I begins an "

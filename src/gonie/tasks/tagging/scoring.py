@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -13,9 +14,9 @@ from gonie.errors import GonieError, InputError
 from gonie.formats.tagged import TaggedSource, survey
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.text.label_map import LabelMap, propose
+from gonie.text.label_map import LabelMap, check_known
 from gonie.text.report import Report
-from gonie.text.schemes import IO, OUTSIDE, Mode, Scheme, from_spans, keep_types, to_spans
+from gonie.text.schemes import IO, OUTSIDE, PLAIN, Mode, Scheme, from_spans, keep_types, to_spans
 from gonie.text.types import Sentence
 
 
@@ -76,10 +77,13 @@ def score_source(
             fix="Set the tag column: --tag-column N",
         )
     known_types = _types(known_tags, model_scheme)
+    if labels and not model_scheme.has_spans:
+        sentences, labels = _renamed_tags(sentences, labels, known_types), None
     if labels:
         sentences, types = _renamed(sentences, bare, labels, known_types, source.report)
-    elif model_scheme.has_spans:
-        _check_labels(_types(found.labels, bare), known_types, source.report.path)
+    else:
+        gold = chain.from_iterable(sentence.tags or () for sentence in sentences)
+        check_known(_types(dict.fromkeys(gold), bare), known_types, source.report.path)
     taggings = tag(sentences)
     if labels:
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
@@ -136,17 +140,6 @@ def _types(tags: Iterable[str], scheme: Scheme) -> list[str]:
     return list(dict.fromkeys(part[1] for part in parts if part is not None and part[1]))
 
 
-def _check_labels(labels: Sequence[str], known: Sequence[str], path: str) -> None:
-    """Refuse a file none of whose labels the model knows, and propose a map."""
-    if labels and not set(labels) & set(known):
-        rules = " ".join(f"--map {old}={new}" for old, new in propose(labels, known).items())
-        raise InputError(
-            f"the file's labels are {', '.join(labels[:8])}, and the model's are {', '.join(known[:8])}",
-            path=path,
-            fix=f"Map them: {rules}",
-        )
-
-
 def _renamed(
     sentences: Sequence[Sentence], scheme: Scheme, labels: LabelMap, known: Sequence[str], report: Report
 ) -> tuple[list[Sentence], list[str]]:
@@ -170,6 +163,18 @@ def _renamed(
         )
     report.choose("types", ", ".join(shared), "shared by the file and the model")
     return renamed, shared
+
+
+def _renamed_tags(sentences: Sequence[Sentence], labels: LabelMap, known: Sequence[str]) -> list[Sentence]:
+    """Return the sentences with mapped plain tags. Every word has one, so none can be dropped."""
+    labels = labels.to_labels(known)
+    dropped = [old for old, new in labels.rules.items() if new == OUTSIDE and OUTSIDE not in known]
+    if dropped:
+        raise InputError(
+            f"a label map cannot drop plain tags: {', '.join(f'{old}={OUTSIDE}' for old in dropped)}",
+            fix=f"Map each to one of {', '.join(known)}",
+        )
+    return [replace(each, tags=tuple(labels.rename(each.tags or (), PLAIN))) for each in sentences]
 
 
 class _SharedTags(NamedTuple):

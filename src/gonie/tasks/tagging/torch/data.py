@@ -175,6 +175,7 @@ class _Files:
     def __init__(self, recipe: TagRecipe) -> None:
         self._data = recipe.data
         self.splitter = tokenizer(language=recipe.data.language, unit=recipe.data.token_unit)
+        self.labels = LabelMap(recipe.data.map)
         self.train = self.source(recipe.data.train)
         self.found = _with_types(recipe.data, survey(self.train))
         spans = self.found.scheme.has_spans
@@ -189,7 +190,7 @@ class _Files:
             checked,
             scheme=self.found.scheme,
             target=self.target,
-            labels=LabelMap(self._data.map),
+            labels=self.labels,
             types=self._data.types,
         )
 
@@ -224,7 +225,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
-    partial_stream = PartialStream(part or (), scheme=found.scheme, target=target, sets=sets, rules=rules)
+    partial_stream = PartialStream(
+        part or (), scheme=found.scheme, target=target, sets=sets, rules=rules, labels=files.labels
+    )
     pieces, more = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream))
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     corpus = encoding.encode(Chained(pieces, more), sink, sets.ids)
