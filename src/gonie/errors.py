@@ -13,7 +13,11 @@ A message says what is wrong, with the value, and then how to fix it.
 
 from __future__ import annotations
 
+import re
 from os import PathLike
+
+OPTION = re.compile(r"--([\w-]+) (\S+) \(in a recipe ([\w.]+)\)")
+"""An option in a message that is a recipe key in training. Commands and functions show the form they take."""
 
 
 class GonieError(Exception):

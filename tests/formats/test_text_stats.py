@@ -51,6 +51,6 @@ def test_a_column_of_ids_is_no_column_of_labels_unless_the_format_is_given(tmp_p
     path = wrote(tmp_path / "a.tsv", *(f"text {number}\tid-{number}" for number in range(30)))
     refused = check_texts(LabelledSource(path))
     assert refused.report is None
-    assert "30 different labels in 30, such as 'id-0'" in refused.error
+    assert "30 different labels in 30 examples, such as 'id-0'" in refused.error
     assert "--label" in refused.error
     assert check_texts(LabelledSource(path, TextOptions(format="tsv"))).report is not None

@@ -376,7 +376,7 @@ def test_a_chain_of_another_size_is_refused(tmp_path: Path, encoding: Encoding, 
 def test_a_missing_or_interrupted_folder_is_reported(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(BundleError, match="folder not found"):
         read_bundle(tmp_path / "nowhere")
-    with pytest.raises(BundleError, match="expected a bundle folder, got a file"):
+    with pytest.raises(BundleError, match="expected a model's folder, got a file"):
         read_bundle(folder / INDEX)
     folder.rename(backup_path(folder))
     with pytest.raises(BundleError, match=r"export was interrupted\. Run: mv .*\.bundle\.old"):

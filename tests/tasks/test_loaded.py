@@ -53,7 +53,7 @@ def test_options_that_do_not_apply_are_named(classifier: LoadedModel, toy_run: P
 
 
 def test_options_that_do_not_apply_to_pair_models_are_named(pairs: LoadedModel) -> None:
-    assert {"text_column", "label_column"} == pairs.evaluator(["text_column", "label_column"]).options
+    assert {"text_column", "label_column", "map"} == pairs.evaluator(["text_column", "label_column"]).options
     with pytest.raises(GonieError, match=r"^--mode does not apply to pair classifiers$"):
         pairs.evaluator(["mode"])
     with pytest.raises(BundleError, match=r"p is a pair classifier; use gonie classify .*p$"):

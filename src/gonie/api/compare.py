@@ -93,7 +93,7 @@ def compare(
     number of combinations that are trained in parallel. An interrupted comparison raises
     ``KeyboardInterrupt``; ``resume=True`` continues it.
     """
-    with python_messages(), training_process(), _display(progress=progress) as display:
+    with python_messages(recipe=True), training_process(), _display(progress=progress) as display:
         from gonie.experiments.compare import resume_comparison, start_comparison
         from gonie.experiments.plan import PLAN, ComparisonRequest
         from gonie.training.folder import next_folder

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gonie.api.scores import ModelScores
+from gonie.api.settings import in_python
 
 if TYPE_CHECKING:
     from gonie.features.lm_text import TokenisingProgress
@@ -79,6 +80,7 @@ class EventDisplay:
 
     def note(self, text: str) -> None:
         """Collect and send a note."""
+        text = in_python(text, recipe=True)
         self.notes.append(text)
         self._send(RunNote(text=text))
         self._forward("note", text)

@@ -142,7 +142,7 @@ def explain(
         methods = [methods] if isinstance(methods, str) else methods
         chosen = choose_methods(methods, asked.methods, folder, lambda: _gradients(folder, found.model))
         pairs = len(TASKS[found.model.task].sample) > 1
-        one = isinstance(texts, tuple if pairs else str)
+        one = isinstance(texts, tuple if pairs else str) or not isinstance(texts, Iterable)
         answered = []
         for text in [texts] if one else texts:
             items = list(_items(asked, text, pairs=pairs))

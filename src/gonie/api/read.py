@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from gonie.api.settings import python_messages
 from gonie.errors import InputError
 from gonie.formats.detect import kind_of_examples
 from gonie.formats.format import LabelledFormat, PairFormat, ReadOptions, TaggedFormat
@@ -74,18 +75,27 @@ def read(
     the tokenizer of raw text with spans.
     """
     file = Path(path)
-    chosen = kind or _KINDS[kind_of_examples(file)]
-    if chosen == "tag":
-        splitter = tokenizer(language=language, unit=unit or ("eojeol" if language == "ko" else "word"))
-        source: Any = TaggedSource(file, ReadOptions(tokenizer=splitter, **options))
-    elif chosen == "classify":
-        source = LabelledSource(file, TextOptions(**options))
-    elif chosen == "pair":
-        source = PairSource(file, PairOptions(**options))
-    else:
-        raise InputError(f"unknown kind {kind!r}", fix='Use "tag", "classify" or "pair"')
-    items = tuple(source)
+    with python_messages():
+        chosen = kind or _KINDS[kind_of_examples(file)]
+        if chosen == "tag":
+            splitter = tokenizer(language=language, unit=unit or ("eojeol" if language == "ko" else "word"))
+            source: Any = TaggedSource(file, _options(ReadOptions, tokenizer=splitter, **options))
+        elif chosen == "classify":
+            source = LabelledSource(file, _options(TextOptions, **options))
+        elif chosen == "pair":
+            source = PairSource(file, _options(PairOptions, **options))
+        else:
+            raise InputError(f"unknown kind {kind!r}", fix='Use "tag", "classify" or "pair"')
+        items = tuple(source)
     return ReadExamples(chosen, file, items, source.report)
+
+
+def _options(kind: Any, **options: Any) -> Any:
+    """Return the reading options of a kind of examples, or raise an error for unknown ones."""
+    known = [field.name for field in fields(kind)]
+    if unknown := [name for name in options if name not in known]:
+        raise InputError(f"unknown option of gonie.read: {', '.join(unknown)}", fix=f"Use {', '.join(known)}")
+    return kind(**options)
 
 
 _KINDS: dict[str, Kind] = {

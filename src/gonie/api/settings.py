@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any
 
-from gonie.errors import GonieError
+from gonie.errors import OPTION, GonieError
 
 
 def setting(key: str, value: Any) -> str:
@@ -34,15 +34,42 @@ def _toml(value: Any) -> str:
 
 _OPTIONS = (
     (
-        re.compile(r"--set '?([\w.]+)=([^\s',;.)]*)'?"),
-        lambda match: f"set={{{_quoted(match[1])}: {match[2]}}}",
+        re.compile(r"--([\w-]+)(?=(?:, --[\w-]+)* do(?:es)? not apply)"),
+        lambda match: match[1].replace("-", "_"),
     ),
-    (re.compile(r"--map (\S+)=(\S+)"), lambda match: f"map={{{_quoted(match[1])}: {_quoted(match[2])}}}"),
+    (
+        re.compile(r"--set '?([\w.]+)=([^\s',;.)]*)'?"),
+        lambda match: f"set={{{_quoted(match[1])}: {_value(match[2])}}}",
+    ),
+    (re.compile(r"--map \S+=\S+(?: --map \S+=\S+)*"), lambda match: f"map={_mapped(match[0])}"),
+    (
+        re.compile(r"gonie train (\w+) (\S+?)(?=\.?(?:\s|$))"),
+        lambda match: f"gonie.train({_quoted(match[1])}, {_quoted(match[2])})",
+    ),
+    (re.compile(r"--(text|label)-column\b"), r"--\1"),
+    (re.compile(r"--(text|label)(?: NAME)?(?=[,.;]|$)"), r"\1_column=…"),
+    (re.compile(r"--(tag|word)-column(?: N)?\b"), r"\1_column=…"),
     (re.compile(r"--(device|method|format|mode|repair|decode) (\w+)"), r'\1="\2"'),
     (re.compile(r"--resume\b"), "resume=True"),
     (re.compile(r"--(out|seeds|folds|jobs|nbest|label|map|bias)\b"), r"\1=…"),
 )
 """Options of the command line in messages, and the arguments of Python that they correspond to."""
+_ARGUMENTS = {"text": "text_column", "label": "label_column"}
+
+
+def _mapped(options: str) -> str:
+    """Return several options ``--map OLD=NEW`` as one dictionary."""
+    rules = (rule.rpartition("=") for rule in options.split() if rule != "--map")
+    return "{" + ", ".join(f"{_quoted(old)}: {_quoted(new)}" for old, _, new in rules) + "}"
+
+
+def _value(text: str) -> str:
+    """Return a value of the command line as it is written in Python. Capitals stand for any value."""
+    if text == "none":
+        return "None"
+    if text.isupper() or not text:
+        return "…"
+    return text if re.fullmatch(r"-?[\d.e-]+|\[.*", text) else _quoted(text)
 
 
 def _quoted(text: str) -> str:
@@ -50,18 +77,29 @@ def _quoted(text: str) -> str:
 
 
 @contextmanager
-def python_messages() -> Iterator[None]:
-    """Write the options in messages of errors as arguments: ``out=…`` instead of ``--out``."""
+def python_messages(*, recipe: bool = False) -> Iterator[None]:
+    """Write the options in messages of errors as arguments: ``out=…`` instead of ``--out``.
+
+    ``recipe`` says that the function takes recipe keys in ``set``.
+    """
     try:
         yield
     except GonieError as error:
         if error.args and isinstance(error.args[0], str):
-            error.args = (in_python(error.args[0]), *error.args[1:])
+            error.args = (in_python(error.args[0], recipe=recipe), *error.args[1:])
         raise
 
 
-def in_python(message: str) -> str:
+def in_python(message: str, *, recipe: bool = False) -> str:
     """Return a message with the options of the command line written as arguments."""
+
+    def argument_of(match: re.Match[str]) -> str:
+        name, value, key = match.groups()
+        given = _value(value)
+        own = f"{_ARGUMENTS.get(name, name.replace('-', '_'))}={given}"
+        return f"set={{{_quoted(key)}: {given}}}" if recipe else own
+
+    message = OPTION.sub(argument_of, message)
     for option, argument in _OPTIONS:
         message = option.sub(argument, message)
     return message

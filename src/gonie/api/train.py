@@ -132,7 +132,7 @@ def train(
     ``progress=False`` shows nothing. ``on_event`` is called with the events of ``gonie.api.events``. An
     interrupted run raises ``KeyboardInterrupt`` after saving its progress; ``resume=True`` continues it.
     """
-    with python_messages(), training_process(), _display(progress=progress) as displays:
+    with python_messages(recipe=True), training_process(), _display(progress=progress) as displays:
         from gonie.api.events import EventDisplay, run_scores
         from gonie.tasks.recipe import load_recipe
         from gonie.training.folder import RunFolder

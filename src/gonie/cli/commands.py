@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gonie.cli.hints import correct, explain_command, explain_url, explain_usage
-from gonie.errors import InputError
+from gonie.errors import OPTION, GonieError, InputError
 
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """The base class of the errors that Typer raises for invalid arguments."""
@@ -42,6 +43,26 @@ class Command(TyperCommand):
         if "--set" in options and (correction := correct(path, given, options)).mistakes:
             raise correction.error(path)
         return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. Its error messages name options that it has."""
+        try:
+            return super().invoke(ctx)
+        except GonieError as error:
+            own = {name for option in _options(self, ctx) for name in option.opts}
+            if error.args and isinstance(error.args[0], str):
+                error.args = (_own_options(error.args[0], own), *error.args[1:])
+            raise
+
+
+def _own_options(message: str, own: Collection[str]) -> str:
+    """Return a message with options that the command has, or else with recipe keys."""
+
+    def typed(match: re.Match[str]) -> str:
+        option, value, key = match.groups()
+        return f"--{option} {value}" if f"--{option}" in own else f"--set {key}={value}"
+
+    return OPTION.sub(typed, message)
 
 
 class Commands(TyperGroup):

@@ -136,7 +136,14 @@ def check_command(
     label: LabelColumnOption = "label",
     label_separator: LabelSeparatorOption = "",
 ) -> None:
-    """Report the contents of files and any errors in them. Exits with 2 if a file has errors."""
+    """Report the contents of files and any errors in them. Exits with 2 if a file has errors.
+
+    Examples:
+
+      gonie data check train.conll dev.conll
+
+      gonie data check tickets.csv --text question --label intent
+    """
     from rich.console import Console
 
     from gonie.cli.views.data_report import print_check, print_text_check
@@ -181,6 +188,10 @@ def stats_command(
     """Count sentences, texts or pairs, words and labels.
 
     If more than one file is given, also report what is not in the first file.
+
+    Example:
+
+      gonie data stats train.conll dev.conll test.conll
     """
     from rich.console import Console
 
@@ -236,7 +247,7 @@ def convert_command(
             "--repair",
             help="Invalid tags: error stops, begin turns them into the start of an entity, outside into O.",
         ),
-    ] = "error",
+    ] = "begin",
     format: FormatName = "auto",
     separator: Separator = "auto",
     word_column: WordColumn = None,
@@ -249,7 +260,16 @@ def convert_command(
     label: LabelColumnOption = "label",
     label_separator: LabelSeparatorOption = "",
 ) -> None:
-    """Convert a file to another format or tag scheme."""
+    """Convert a file to another format or tag scheme.
+
+    Examples:
+
+      gonie data convert labels.json --to conll --out labels.conll
+
+      gonie data convert mine.conll --to conll --scheme BIOES --out mine.bioes.conll
+
+      gonie data convert tickets.csv --text question --label intent --to jsonl --out tickets.jsonl
+    """
     from rich.console import Console
 
     from gonie.cli.views.data_report import print_lines

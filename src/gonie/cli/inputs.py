@@ -86,7 +86,7 @@ def check_suffixes(files: Sequence[Path], kinds: InputKinds) -> None:
     for file in files:
         kind = kind_of(file, kinds.detected)
         if kind == TEXT:
-            refuse_plain_text(file)
+            refuse_plain_text(file, kinds.files)
         if kind not in kinds.files:
             raise InputError(
                 f"--out cannot read {kind.upper()}, whose rows may span several lines",

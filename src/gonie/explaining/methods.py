@@ -194,7 +194,7 @@ def choose_methods(
     allowed = {name: method for name, method in NAMES.items() if method in known}
     for name in asked:
         if name not in allowed:
-            raise InputError(f"unknown --method for this model: {name}", fix=f"Use {', '.join(allowed)}")
+            raise InputError(f"the model has no --method {name}", fix=f"Use {', '.join(allowed)}")
     wanted = tuple(dict.fromkeys(allowed[name] for name in asked or allowed))
     if GRADIENTS not in wanted:
         return ChosenMethods(wanted, None)

@@ -10,8 +10,9 @@ import csv
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -52,8 +53,17 @@ def identify(path: str | PathLike[str]) -> Recognised | None:
     return next(iter(_matches(open_content(path).head)), None)
 
 
-def refuse_plain_text(path: str | PathLike[str]) -> None:
-    """Raise InputError if a file that is to be read as one text per line has another structure."""
+def is_tagged(path: str | PathLike[str]) -> bool:
+    """Return whether a file has tagged sentences, by its content."""
+    found = None if is_stream(path) or is_empty(path) else identify(path)
+    return found is not None and isinstance(found.format, TaggedFormat)
+
+
+def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ()) -> None:
+    """Raise InputError if a file that is to be read as one text per line has another structure.
+
+    ``readable`` are the formats that the command reads instead, to one of which the file can be converted.
+    """
     if is_stream(path) or is_empty(path):
         return
     head = open_content(path).head
@@ -71,7 +81,7 @@ def refuse_plain_text(path: str | PathLike[str]) -> None:
     raise InputError(
         f"the file is {what}, not plain text with one text per line",
         path=path,
-        fix=convert if match or table else "Extract its texts into a text file, one per line",
+        fix=convert if to in readable and (match or table) else "Write its texts to a file, one per line",
     )
 
 
@@ -114,13 +124,20 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     return formats[name], reason
 
 
-_SEE = "gonie reads the formats of docs/reference/formats.md; choose one with --format"
+_SEE = (
+    "gonie reads the formats of docs/reference/formats.md; choose one with "
+    "--format NAME (in a recipe data.format)"
+)
 
 
 def format_named(name: str, formats: Mapping[str, Kind]) -> Kind:
     """Return the format with this name."""
     if name not in formats:
-        raise InputError(f"unknown format {name!r}", fix=f"Choose one of {', '.join(formats)}, or auto")
+        near = next(iter(get_close_matches(name, formats, n=1)), None)
+        meant = f"Did you mean {near}? " if near else ""
+        raise InputError(
+            f"unknown format {name!r}", fix=f"{meant}Choose one of {', '.join(formats)}, or auto"
+        )
     return formats[name]
 
 
@@ -131,7 +148,7 @@ def is_table(file: Path, formats: Mapping[str, Format]) -> bool:
         return True
     found = None if is_stream(file) or is_empty(file) else identify(file)
     if found is None or found.format not in formats.values():
-        refuse_plain_text(file)
+        refuse_plain_text(file, formats)
         return False
     return True
 
@@ -162,7 +179,7 @@ def _other_kind(match: Recognised, kind: str, path: str) -> InputError:
         f"a file of {other}, not of {kind} ({match.format.name}: {match.reason})",
         path=path,
         fix=f"To train on it, run: {_COMMANDS[other]} {shlex.quote(path)}. "
-        "If this is wrong, choose the format with --format (in a recipe data.format)",
+        "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     )
 
 
@@ -224,7 +241,8 @@ def _refuse_texts(head: FileHead) -> None:
             "format with --format conll (in a recipe data.format)",
         )
     widths = Counter(len(line.split()) for line in lines)
-    if len(lines) >= FEW and 2 * widths.most_common(1)[0][1] < len(lines):
+    uneven = len(lines) >= FEW and 2 * widths.most_common(1)[0][1] < len(lines)
+    if uneven or (lines and all(_SENTENCE.search(line) for line in lines)):
         raise InputError(
             "plain text without tags, not a file of tagged sentences",
             path=head.path,
@@ -233,6 +251,7 @@ def _refuse_texts(head: FileHead) -> None:
         )
 
 
+_SENTENCE = re.compile(r"\S+ \S+ \S+.*\w[.!?]$")
 FEW = 5
 """Fewer lines may have different numbers of columns by mistake."""
 

@@ -56,7 +56,9 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         raise InputError(
             f"no text has a label under {options.label_column!r}" if unlabelled else "no texts in the file",
             path=report.path,
-            fix="Set the label column" if unlabelled else "",
+            fix="Name the column of the labels: --label NAME (in a recipe data.label_column)"
+            if unlabelled
+            else "",
         )
 
 

@@ -50,7 +50,7 @@ def attribute(options: ReadOptions, report: Report) -> str:
     raise InputError(
         f"the tokens of spaCy have no attribute {named!r}",
         path=report.path,
-        fix=f"Set --tag-column (in a recipe data.tag_column) to one of {', '.join(known)}",
+        fix=f"Choose one of {', '.join(known)} with --tag-column NAME (in a recipe data.tag_column)",
     )
 
 

@@ -222,12 +222,19 @@ def check_labels(labels: Mapping[str, int], total: int, *, noun: str, path: str)
     if total < FEW or 2 * len(labels) <= total:
         return
     some = ", ".join(map(repr, list(labels)[:3]))
-    option = "--tag-column (in a recipe data.tag_column)" if noun == "tag" else "--label"
+    tags = noun == "tag"
+    option = (
+        "--tag-column N (in a recipe data.tag_column)"
+        if tags
+        else "--label NAME (in a recipe data.label_column)"
+    )
+    examples = "tokens" if tags else "examples"
     raise InputError(
-        f"{len(labels):,} different {noun}s in {total:,}, such as {some}; this seems to be another column",
+        f"{len(labels):,} different {noun}s in {total:,} {examples}, such as {some}; this seems to be "
+        "another column",
         path=path,
         fix=f"Choose the column of the {noun}s with {option}. If it is right, name the file's format with "
-        "--format (in a recipe data.format)",
+        "--format NAME (in a recipe data.format)",
     )
 
 

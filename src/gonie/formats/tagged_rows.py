@@ -82,7 +82,7 @@ def _tag_column(names: Sequence[str], options: ReadOptions, report: Report) -> s
             raise InputError(
                 f"no column {options.tag_column!r}; the columns are {', '.join(names)}",
                 path=report.path,
-                fix="Set --tag-column (in a recipe data.tag_column) to one of them",
+                fix="Choose one of them with --tag-column NAME (in a recipe data.tag_column)",
             )
         return options.tag_column
     found = [name for name in TAGS if name in names] if set(WORDS) & set(names) else []

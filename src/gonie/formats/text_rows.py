@@ -91,7 +91,7 @@ def content_kind(path: str | Path, kinds: Sequence[str]) -> str:
         return kind
     if found is not None and found.format.name in kinds and not (sentences and found.format.name == TSV):
         return found.format.name
-    refuse_plain_text(path)
+    refuse_plain_text(path, kinds)
     return TEXT
 
 

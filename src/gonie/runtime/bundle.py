@@ -248,8 +248,9 @@ def _check_folder(folder: Path) -> None:
             f"{folder}: folder not found, because an export was interrupted. "
             f"Run: mv {backup_path(folder)} {folder}"
         )
-    problem = "expected a bundle folder, got a file" if folder.exists() else "folder not found"
-    raise BundleError(f"{folder}: {problem}. Check the path")
+    if folder.exists():
+        raise BundleError(f"{folder}: expected a model's folder, got a file. Pass a run folder or a bundle")
+    raise BundleError(f"{folder}: folder not found. Check the path")
 
 
 def _read_file(folder: Path, index: Mapping[str, Any], name: str, kind: type[Contents]) -> bytes:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gonie.errors import OPTION
 from gonie.formats.inspect import QUANTILES
 from gonie.text.report import count
 
@@ -23,12 +24,17 @@ def print_lines(console: Console, lines: list[str]) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
+def _told(error: str) -> str:
+    """Return an error as the commands on data files write it, which take options and no recipe."""
+    return OPTION.sub(r"--\1 \2", error)
+
+
 def print_check(console: Console, verdict: Check) -> None:
     """Print what a tagged file contains and its invalid tags, or why it cannot be read."""
     console.rule(verdict.path, align="left")
     found = verdict.survey
     if found is None:
-        print_lines(console, [verdict.error])
+        print_lines(console, [_told(verdict.error)])
         return
     print_lines(console, found.report.lines(shown=20))
     if found.untagged:
@@ -45,7 +51,7 @@ def print_check(console: Console, verdict: Check) -> None:
 def print_text_check(console: Console, verdict: TextCheck) -> None:
     """Print what a file of labelled texts contains, or why it cannot be read."""
     console.rule(verdict.path, align="left")
-    print_lines(console, [verdict.error] if verdict.report is None else verdict.report.lines())
+    print_lines(console, [_told(verdict.error)] if verdict.report is None else verdict.report.lines())
 
 
 def print_stats(console: Console, measured: Stats) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.formats.detect import refuse_plain_text
+from gonie.formats.detect import is_tagged, refuse_plain_text
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import TaggedSource
 from gonie.formats.text_rows import read_lines
@@ -102,20 +102,28 @@ class ExplainedTagger:
         self._moves = moves if has_learned(moves) else None
 
     def items(self, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
-        """Yield the sentences of each line."""
+        """Yield the sentences of files of tagged sentences, and of each line of others."""
         for file in files:
-            refuse_plain_text(file)
+            if is_tagged(file):
+                yield from TaggedSource(file, self._read_options())
+            else:
+                refuse_plain_text(file)
+                yield from self._lines(None, [file])
+        if not files:
+            yield from self._lines(text, [])
+
+    def _lines(self, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
         for _, _, line in read_lines(text, files):
             yield from self._tagger.tokenizer(line)
 
-    def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
-        """Return the sentences of the given file, in any format of training data."""
-        if file is None:
-            return None
+    def _read_options(self) -> ReadOptions:
         data = self._tagger.recipe.get("data", {})
         columns, tag = data.get("columns", {}), data.get("tag_column")
-        options = ReadOptions(columns=columns, tag_column=tag, tokenizer=self._tagger.tokenizer)
-        return HeldOutFile(TaggedSource(file, options), file, "spans")
+        return ReadOptions(columns=columns, tag_column=tag, tokenizer=self._tagger.tokenizer)
+
+    def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
+        """Return the sentences of the given file, in any format of training data."""
+        return None if file is None else HeldOutFile(TaggedSource(file, self._read_options()), file, "spans")
 
     def size(self, item: Sentence) -> ItemSize:
         """Return the number of tokens, and of answers: if tags form no spans, one per token."""

@@ -147,7 +147,7 @@ def test_labels_unseen_in_training_are_noted(text_toy: Path, tmp_path: Path) -> 
         (["a\t<e1>one", "b\ttwo"], ['data.marks=["e1"]'], "t.tsv:2: unpaired mark"),
         (["\tone", "b\ttwo"], ["data.unlabelled=error"], "t.tsv:2: empty label"),
         (["\tone", "\ttwo"], [], "no text has a label under 'label'"),
-        ([f"id{at}\ttext {at}" for at in range(40)], [], "different labels in 40, such as 'id0'"),
+        ([f"id{at}\ttext {at}" for at in range(40)], [], "different labels in 40 examples, such as 'id0'"),
     ],
 )
 def test_unusable_training_files_are_refused(

@@ -373,7 +373,9 @@ def test_too_many_tags_are_refused_with_a_hint(toy: Path, tmp_path: Path) -> Non
     """The tag column is probably wrong, and a CRF over so many tags could run out of memory."""
     text = "".join(f"a\tword{i}\n" for i in range(4_500))
     path = write(tmp_path / "wrong.conll", text)
-    with pytest.raises(InputError, match=r"4,500 different tags in 4,500, such as 'word0'.*data\.tag_column"):
+    with pytest.raises(
+        InputError, match=r"4,500 different tags in 4,500 tokens, such as 'word0'.*data\.tag_column"
+    ):
         prepared(toy, f"data.train={path}", f"data.dev={path}")
     with pytest.raises(InputError, match=r"more than 4,000 different tags: 4,500.*data\.tag_column"):
         prepared(toy, f"data.train={path}", f"data.dev={path}", "data.format=conll")
