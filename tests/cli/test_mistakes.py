@@ -1,19 +1,25 @@
 """Mistakes of users and what gonie answers, as a table to read: each row is what was typed and the answer.
 
 Every command runs in a folder with these files: `mine.conll` (words with entity tags), `pos.conll` (words
-with parts of speech), `tickets.csv` (question, intent), `pairs.tsv` (premise, hypothesis, label), `noise.bin`
-(all bytes) and an empty folder `runs`. An answer is the whole message on standard error after `gonie: `. The
-exit status is 2, nothing is printed on standard output, and no file is written.
+with parts of speech), `tickets.csv` (question, intent), `pairs.tsv` (premise, hypothesis, label), the models
+`runs/ner` and `runs/texts`, and others whose names say what they are. An answer is the whole message on
+standard error after `gonie: `. The exit status is 2, and no file is written. The last table has calls of the
+Python API.
 """
 
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import gonie as gonie_api
+from gonie.errors import GonieError
+from gonie.runtime.bundle import write_bundle
 
 RECIPES = (
     "bilstm, bilstm-crf, chunk, classify, crf, demo, demo-ko, elmo, elmo-ko, elmo-small, intents, lstm, "
@@ -215,11 +221,294 @@ FILES_AND_COLUMNS = [
     ("export runs/ner --out runs/b --onnx runs", "cannot write runs: it is a folder. Name a file in it"),
 ]
 
-MISTAKES = [*COMMANDS, *OPTIONS, *RECIPES_AND_KEYS, *FILES_AND_COLUMNS]
+OTHER_FILES = [
+    (
+        "train ner prose.txt",
+        "{folder}/prose.txt: plain text without tags, not a file of tagged sentences. To tag it, "
+        "run: gonie tag MODEL --file {folder}/prose.txt. If it has one token per line, choose the "
+        "format with --set data.format=conll",
+    ),
+    (
+        "train ner tickets.csv",
+        "{folder}/tickets.csv: a file of labelled texts, not of tagged sentences (csv: it has the "
+        "columns question and intent). To train on it, run: gonie train classify "
+        "{folder}/tickets.csv. If this is wrong, choose the format with --set data.format=NAME",
+    ),
+    (
+        "train ner choices.json",
+        "{folder}/choices.json: a file of labelled texts, not of tagged sentences (labelstudio: "
+        "tasks of Label Studio with choices). To train on it, run: gonie train classify "
+        "{folder}/choices.json. If this is wrong, choose the format with --set data.format=NAME",
+    ),
+    (
+        "train ner doc.ann",
+        "{folder}/doc.ann: no doc.txt beside it. Add the text of these annotations as doc.txt",
+    ),
+    (
+        "train ner ragged.conll",
+        "{folder}/ragged.conll:2: expected 3 columns separated by tabs, as in the other lines, got 2 "
+        "columns: 'saw\\tO'. Separate columns by tabs and sentences by a blank line",
+    ),
+    (
+        "train ner cp949.conll",
+        "{folder}/cp949.conll:1: invalid UTF-8: 0xbb at byte 1 of the line. The encoding may be "
+        "CP949. Run: iconv -f CP949 -t UTF-8 {folder}/cp949.conll > {folder}/cp949.conll.utf8",
+    ),
+    (
+        "train ner ids.conll",
+        "{folder}/ids.conll: 60 different tags in 60 tokens, such as 'id-0', 'id-1', 'id-2'; this "
+        "seems to be another column. Choose the column of the tags with --set data.tag_column=N. If "
+        "it is right, name the file's format with --set data.format=NAME",
+    ),
+    (
+        "train ner page.html",
+        "{folder}/page.html: XML or HTML, not a file of tagged sentences. gonie reads brat, "
+        "labelstudio, prodigy, spacy, spacy-json, doccano, klp2016, klue, naver, nikl, conllu, "
+        "sejong, slashed, tsv, parquet, arrow, json, jsonl, conll",
+    ),
+    (
+        "train ner stray.conll --set data.repair=error",
+        "{folder}/stray.conll:3: I-LOC must follow an entity with the same label, but follows O (1 "
+        "invalid IOB2 tag in the file). Correct the tags, or repair them with --set "
+        "data.repair=begin or --set data.repair=outside",
+    ),
+    (
+        "train classify mine.conll",
+        "{folder}/mine.conll: a file of tagged sentences, not of labelled texts (conll: one token "
+        "per line, with tags like B-X, I-X and O). To train on it, run: gonie train tag "
+        "{folder}/mine.conll. If this is wrong, choose the format with --set data.format=NAME",
+    ),
+    (
+        "train classify entities.json",
+        "{folder}/entities.json: a file of tagged sentences, not of labelled texts (labelstudio: "
+        "tasks of Label Studio). To train on it, run: gonie train tag {folder}/entities.json. If "
+        "this is wrong, choose the format with --set data.format=NAME",
+    ),
+    (
+        "train classify ids.csv",
+        "{folder}/ids.csv: 60 different labels in 60 examples, such as 'id-0', 'id-1', 'id-2'; this "
+        "seems to be another column. Choose the column of the labels with --label NAME. If it is "
+        "right, name the file's format with --set data.format=NAME",
+    ),
+    (
+        "train classify unlabelled.csv --set data.unlabelled=error",
+        "{folder}/unlabelled.csv:3: empty label. Label the text or remove it, or skip such texts: "
+        "--set data.unlabelled=skip. If texts may have several labels or none, give their separator: "
+        "--set data.label_separator=CHARACTER",
+    ),
+    (
+        "train classify pairs.tsv --label absent",
+        "{folder}/pairs.tsv: a file of text pairs, not of labelled texts (tsv: it has the columns "
+        "premise, hypothesis and label). To train on it, run: gonie train pairs {folder}/pairs.tsv. "
+        "If this is wrong, choose the format with --set data.format=NAME",
+    ),
+    (
+        "train pairs mine.conll",
+        "{folder}/mine.conll: a file of tagged sentences, not of text pairs (conll: one token per "
+        "line, with tags like B-X, I-X and O). To train on it, run: gonie train tag "
+        "{folder}/mine.conll. If this is wrong, choose the format with --set data.format=NAME",
+    ),
+    (
+        "tag runs/ner mine.conll",
+        "TEXT is the name of a file: mine.conll. To read the file, run: gonie tag runs/ner --file "
+        "mine.conll. For the text itself, use standard input",
+    ),
+    (
+        "tag runs/ner --file entities.json",
+        "entities.json: the file is a labelstudio file (tasks of Label Studio), not plain text with "
+        "one text per line. Convert it first: gonie data convert entities.json --to conll --out "
+        "NEW.conll",
+    ),
+    (
+        "tag runs/ner --file tickets.csv",
+        "tickets.csv: the file is a csv file (it has the columns question and intent), not plain "
+        "text with one text per line. Convert it first: gonie data convert tickets.csv --to jsonl "
+        "--out NEW.jsonl",
+    ),
+    (
+        "tag mine.conll Anna",
+        "mine.conll: expected a model's folder, got a file. Pass a run folder or a bundle",
+    ),
+    (
+        "tag runs/absent Anna",
+        "runs/absent: folder not found. Check the path, or train a model: gonie train RECIPE FILE "
+        "--out runs/absent",
+    ),
+    ("tag runs/texts Anna", "runs/texts is a classifier; use gonie classify runs/texts"),
+    (
+        "classify runs/texts --file mine.conll",
+        "mine.conll: the file is a conll file (one token per line, with tags like B-X, I-X and O), "
+        "not plain text with one text per line. Write its texts to a file, one per line",
+    ),
+    (
+        "classify runs/texts tickets.csv",
+        "TEXT is the name of a file: tickets.csv. To read the file, run: gonie classify runs/texts "
+        "--file tickets.csv. For the text itself, use standard input",
+    ),
+    (
+        "explain runs/ner mine.conll",
+        "TEXT is the name of a file: mine.conll. To read the file, run: gonie explain runs/ner "
+        "--file mine.conll. For the text itself, use standard input",
+    ),
+    ("explain runs/ner Anna --method lime", "the model has no --method lime. Use gradients, erasure"),
+    (
+        "evaluate runs/ner other.conll",
+        "other.conll: the file's labels are person, location, and the model's are LOC, PER. Map "
+        "them: --map person=PER --map location=LOC",
+    ),
+    (
+        "evaluate runs/ner mine.conll --map people",
+        "invalid label map: 'people'. Use OLD=NEW, OLD=O to drop a label, or one of conll, uner, "
+        "ontonotes, wnut, crossner, klue, tta",
+    ),
+    (
+        "evaluate runs/ner pos.conll",
+        "pos.conll: the model's tags are BIOES (B-X I-X E-X S-X O), but those of the file are plain "
+        "labels: DET, NOUN, VERB. Set the tag column: --tag-column N",
+    ),
+    (
+        "evaluate runs/ner tickets.csv",
+        "tickets.csv: a file of labelled texts, not of tagged sentences (csv: it has the columns "
+        "question and intent). To train on it, run: gonie train classify tickets.csv. If this is "
+        "wrong, choose the format with --format NAME",
+    ),
+    (
+        "evaluate runs/texts tickets.csv",
+        "tickets.csv: the file's labels are pay, ship, and the model's are negative, positive. Map "
+        "them: --map pay=LABEL --map ship=LABEL",
+    ),
+    (
+        "evaluate runs/texts mine.conll",
+        "mine.conll: a file of tagged sentences, not of labelled texts (conll: one token per line, "
+        "with tags like B-X, I-X and O). To train on it, run: gonie train tag mine.conll. If this is "
+        "wrong, choose the format with --format NAME",
+    ),
+    (
+        "data convert mine.conll --to labelstudoi --out mine.json",
+        "unknown format 'labelstudoi'. Did you mean labelstudio? Choose one of brat, labelstudio, "
+        "prodigy, spacy, spacy-json, doccano, klp2016, klue, naver, nikl, conllu, sejong, slashed, "
+        "tsv, parquet, arrow, json, jsonl, conll, or auto",
+    ),
+    (
+        "data convert mine.conll --out mine.spacy",
+        "gonie data convert needs --to. For example: gonie data convert labels.json --to conll --out "
+        "labels.conll",
+    ),
+]
+
+MISTAKES = [*COMMANDS, *OPTIONS, *RECIPES_AND_KEYS, *FILES_AND_COLUMNS, *OTHER_FILES]
+
+CALLS = [
+    ('train("ner", "absent.conll")', "{folder}/absent.conll: file not found. Check the name"),
+    (
+        'train("classify", "mine.conll")',
+        "{folder}/mine.conll: a file of tagged sentences, not of labelled texts (conll: one token "
+        'per line, with tags like B-X, I-X and O). To train on it, run: gonie.train("tag", '
+        '"{folder}/mine.conll"). If this is wrong, choose the format with set={{"data.format": …}}',
+    ),
+    (
+        'train("ner", [("Anna lives", ["B-PER", "O"])])',
+        "train row 1: not a tagged sentence: ('Anna lives', ['B-PER', 'O']). Pass "
+        'gonie.Sentence(words, tags), (words, tags), or a row with "tokens" and "tags", or with '
+        '"text" and "spans"',
+    ),
+    (
+        'train("ner", [(["Anna", "lives"], ["B-PER"])])',
+        "train row 1: expected one tag per word, got 2 words, 1 tags",
+    ),
+    ('train("ner", [])', "no rows in train. Pass at least one example"),
+    (
+        'train("ner", "mine.conll", set={"train.epocs": 3})',
+        "ner: train.epocs: unknown key; did you mean 'epochs'?",
+    ),
+    (
+        'train("classify", [("good", "pos"), "bad"])',
+        "train row 2: not a labelled text: 'bad'. Pass gonie.LabelledText(text, labels), (text, "
+        'label), or a row with "text" and "label"',
+    ),
+    (
+        'train("classify", [{"question": "how do I pay", "intent": "pay"}])',
+        "train row 1: no column 'text'; the columns are question, intent. Name the column: "
+        'set={{"data.text_column": …}}',
+    ),
+    (
+        'train("ner", "ids.conll", progress=False)',
+        "{folder}/ids.conll: 60 different tags in 60 tokens, such as 'id-0', 'id-1', 'id-2'; this "
+        'seems to be another column. Choose the column of the tags with set={{"data.tag_column": '
+        '…}}. If it is right, name the file\'s format with set={{"data.format": …}}',
+    ),
+    (
+        'load("mine.conll")',
+        "mine.conll: expected a model's folder, got a file. Pass a run folder or a bundle",
+    ),
+    (
+        'load("runs/ner")(["Anna", "saw", "Seoul"])',
+        "expected a text (str), got list. For several texts, use the method pipe",
+    ),
+    (
+        'load("runs/ner").pipe("Anna saw Seoul.")',
+        "pipe takes several texts, got one. Pass a list: pipe([text])",
+    ),
+    (
+        'load("runs/ner").tag_tokens(["Anna", "saw"])',
+        "expected a list of words, got the text 'Anna'. For raw text, call the tagger itself: tagger(text)",
+    ),
+    (
+        'evaluate("runs/ner", "other.conll")',
+        "other.conll: the file's labels are person, location, and the model's are LOC, PER. Map "
+        'them: map={{"person": "PER", "location": "LOC"}}',
+    ),
+    (
+        'evaluate("runs/ner", "Anna saw Seoul.")',
+        "file not found: Anna saw Seoul.. For a text, call the model itself: model(text)",
+    ),
+    (
+        'evaluate("runs/ner", [("good", "pos")])',
+        "data row 1: not a tagged sentence: ('good', 'pos'). Pass gonie.Sentence(words, tags), "
+        '(words, tags), or a row with "tokens" and "tags", or with "text" and "spans"',
+    ),
+    ('evaluate("runs/ner", "mine.conll", text_column="question")', "text_column does not apply to taggers"),
+    (
+        'evaluate("runs/texts", "tickets.csv", text_column="query")',
+        "tickets.csv:1: no column query; the columns are 'question, intent'. Name the column of the "
+        "text: text_column=…",
+    ),
+    (
+        'explain("runs/ner", "Anna saw Seoul.", methods=["lime"])',
+        'the model has no method="lime". Use gradients, erasure',
+    ),
+    (
+        'read("prose.txt")',
+        "prose.txt: plain text without tags, not a file of tagged sentences. To tag it, run: gonie "
+        "tag MODEL --file prose.txt. If it has one token per line, choose the format with "
+        'format="conll"',
+    ),
+    (
+        'read("mine.conll", tagcolumn=1)',
+        "unknown option of gonie.read: tagcolumn. Use format, separator, word_column, tag_column, "
+        "tag_names, columns, tokenizer, scheme, repair",
+    ),
+]
+
+
+FILES = {
+    "prose.txt": "Anna saw Seoul in the rain.\nThen she left for Busan.\n",
+    "page.html": "<!DOCTYPE html>\n<html><body>Anna saw Seoul.</body></html>\n",
+    "ragged.conll": "Anna\tNNP\tB-PER\nsaw\tO\n\n",
+    "stray.conll": "Anna\tB-PER\nsaw\tO\nSeoul\tI-LOC\n\n",
+    "other.conll": "Anna\tB-person\nsaw\tO\nSeoul\tB-location\n\n" * 5,
+    "ids.conll": "".join(f"word\tid-{number}\n" for number in range(60)),
+    "ids.csv": "text,label\n" + "".join(f"text {number},id-{number}\n" for number in range(60)),
+    "unlabelled.csv": "text,label\ngood film,pos\nbad film,\n",
+    "doc.ann": "T1\tPER 0 4\tAnna\n",
+}
+FIXTURES = Path(__file__).parents[1] / "formats" / "files"
+EXPORTS = {"entities.json": "labelstudio-entities.json", "choices.json": "labelstudio-choices.json"}
+"""Exports of Label Studio."""
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toy_run: Path, text_bundle: Any) -> Path:
     (tmp_path / "mine.conll").write_text(
         "Anna\tB-PER\nsaw\tO\nSeoul\tB-LOC\n\nit\tO\nrains\tO\n\n" * 5, "utf-8"
     )
@@ -228,8 +517,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "tickets.csv").write_text("question,intent\nhow do I pay,pay\nwhere is it,ship\n", "utf-8")
     (tmp_path / "pairs.tsv").write_text("premise\thypothesis\tlabel\nA man runs.\tHe moves.\tyes\n", "utf-8")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "noise.bin").write_bytes(bytes(range(256)) * 4)
-    (tmp_path / "runs").mkdir()
+    (tmp_path / "cp949.conll").write_bytes("삼성전자는\tB-ORG\n좋다\tO\n".encode("cp949"))
+    for name, export in EXPORTS.items():
+        shutil.copy(FIXTURES / export, tmp_path / name)
+    shutil.copytree(toy_run, tmp_path / "runs" / "ner")
+    write_bundle(tmp_path / "runs" / "texts" / "bundle", text_bundle())
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -241,7 +536,16 @@ def test_a_mistake_is_answered_with_what_to_type(
     before = sorted(folder.rglob("*"))
     outcome = gonie(*shlex.split(typed))
     assert outcome.err == f"gonie: {answer.format(folder=folder)}\n"
-    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.code == 2
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("call", "answer"), CALLS, ids=[call for call, _ in CALLS])
+def test_a_mistaken_call_is_answered_with_what_to_write(folder: Path, call: str, answer: str) -> None:
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(GonieError) as caught:
+        eval(f"gonie.{call}", {"gonie": gonie_api})
+    assert str(caught.value) == answer.format(folder=folder)
     assert sorted(folder.rglob("*")) == before
 
 

@@ -68,7 +68,7 @@ def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ())
         return
     head = open_content(path).head
     match = next(iter(_matches(head)), None)
-    what = _foreign(head) if match is None else f"{match.format.description} ({match.reason})"
+    what = _foreign(head) if match is None else f"a {match.format.name} file ({match.reason})"
     table = next((each for each in ROW_FORMATS.values() if _suffix(head.path) in each.suffixes), None)
     if what is None and table is not None:
         what = f"a {table.description}" if head.record is None else "one JSON object per line"
@@ -117,17 +117,13 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     _refuse_tables(head)
     problem = _foreign(head)
     if problem:
-        raise InputError(f"{problem}, not a file of {kind}", path=head.path, fix=_SEE)
+        raise InputError(
+            f"{problem}, not a file of {kind}", path=head.path, fix=f"gonie reads {', '.join(formats)}"
+        )
     if named is not None:
         return named, f"by the suffix {suffix}"
     name, reason = _fallback(head, formats)
     return formats[name], reason
-
-
-_SEE = (
-    "gonie reads the formats of docs/reference/formats.md; choose one with "
-    "--format NAME (in a recipe data.format)"
-)
 
 
 def format_named(name: str, formats: Mapping[str, Kind]) -> Kind:

@@ -250,7 +250,10 @@ def _check_folder(folder: Path) -> None:
         )
     if folder.exists():
         raise BundleError(f"{folder}: expected a model's folder, got a file. Pass a run folder or a bundle")
-    raise BundleError(f"{folder}: folder not found. Check the path")
+    raise BundleError(
+        f"{folder}: folder not found. Check the path, or train a model: "
+        f"gonie train RECIPE FILE --out {folder}"
+    )
 
 
 def _read_file(folder: Path, index: Mapping[str, Any], name: str, kind: type[Contents]) -> bytes:

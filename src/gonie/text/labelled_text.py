@@ -139,7 +139,8 @@ def check_unlabelled(options: TextOptions, *, path: str, line: int) -> None:
             path=path,
             line=line,
             fix="Label the text or remove it, or skip such texts: --set data.unlabelled=skip. If texts may "
-            "have several labels or none, set data.label_separator (--label-separator)",
+            "have several labels or none, give their separator: "
+            "--label-separator CHARACTER (in a recipe data.label_separator)",
         )
 
 
