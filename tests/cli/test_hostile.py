@@ -148,7 +148,12 @@ def test_invalid_tags_are_refused_or_repaired_by_the_chosen_policy(using: Comman
     scheme = ["--set", "data.scheme=IOB2"]
     strict = [*scheme, "--set", "data.repair=error"]
     assert using("train", file, *strict).refused(f"{file}:1: I-PER", "--set data.repair=begin")
-    assert using("convert", file).refused("invalid", "tags in the file", "--repair begin")
+    assert using("convert", file, "--repair", "error").refused(
+        "invalid", "tags in the file", "--repair begin"
+    )
+    converted = using("convert", file)
+    assert "repaired 10 tags with policy 'begin'" in converted.out
+    shutil.rmtree(tmp_path / "out")
     for policy in ("begin", "outside"):
         trained = using("train", file, *scheme, "--set", f"data.repair={policy}")
         assert trained.code == 0

@@ -321,9 +321,8 @@ OTHER_FILES = [
     ),
     (
         "tag runs/ner --file tickets.csv",
-        "tickets.csv: the file is a csv file (it has the columns question and intent), not plain "
-        "text with one text per line. Convert it first: gonie data convert tickets.csv --to jsonl "
-        "--out NEW.jsonl",
+        "tickets.csv:1: no column text in the header: question, intent. Name the column of the text: "
+        "--column NAME. Without a header, use --input text",
     ),
     (
         "tag mine.conll Anna",

@@ -229,7 +229,10 @@ def test_long_sentences_are_noted_on_standard_error(ner: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--input", "xml"], "--input xml is not supported. Use auto, text, tokens, jsonl, conll, parquet"),
+        (
+            ["--input", "xml"],
+            "--input xml is not supported. Use auto, text, tokens, jsonl, conll, tsv, csv, parquet",
+        ),
         (["--output", "xml"], "--output xml is not supported. Use pretty, conll, jsonl"),
         (["George", "--file", "x"], "TEXT and --file cannot be combined"),
         (
@@ -366,3 +369,33 @@ def test_a_text_that_is_the_name_of_a_file_is_not_tagged(
     file.write_text("George sleeps .\n")
     assert gonie("tag", ner, file).refused("TEXT is the name of a file", f"--file '{file}'")
     assert gonie("tag", ner, "--file", file).out == "[George PER 0.98] sleeps .\n"
+
+
+def test_tables_are_read_by_column_and_their_cells_come_back(
+    gonie: Callable[..., Any], toy_run: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "mail.csv"
+    table.write_text('id,body\n007,"Anna lives in Seoul, now."\n8,it rains\n', "utf-8")
+    outcome = gonie("tag", toy_run, "--file", table, "--column", "body", "--output", "jsonl")
+    assert outcome.code == 0, outcome.err
+    first, second = map(json.loads, outcome.out.splitlines())
+    assert (first["id"], first["body"], first["text"]) == ("007", *["Anna lives in Seoul, now."] * 2)
+    assert second["id"] == "8"
+    assert gonie("tag", toy_run, "--file", table).refused("no column text in the header: id, body")
+
+
+def test_files_of_texts_and_of_sentences_may_be_mixed(
+    gonie: Callable[..., Any], toy_run: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("Anna left.\n", "utf-8")
+    (tmp_path / "b.conll").write_text("It\tO\nrains\tO\n\nSeoul\tB-LOC\n\n", "utf-8")
+    (tmp_path / "c.jsonl").write_text('{"text": "Done."}\n', "utf-8")
+    files = [part for name in ("a.txt", "b.conll", "c.jsonl") for part in ("--file", tmp_path / name)]
+    outcome = gonie("tag", toy_run, *files, "--output", "jsonl")
+    assert outcome.code == 0, outcome.err
+    assert [json.loads(line)["text"] for line in outcome.out.splitlines()] == [
+        "Anna left.",
+        "It rains",
+        "Seoul",
+        "Done.",
+    ]

@@ -82,7 +82,7 @@ def test_cells_of_a_csv_table_come_back_with_their_line_breaks(tmp_path: Path) -
 def test_a_table_without_a_header_has_texts_and_labels(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("good\tpos\nbad\tneg\n", "utf-8")
-    rows = list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows"))
+    rows = list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows", labelled=True))
     assert [row.fields for row in rows] == [
         {"text": '"good"', "label": '"pos"'},
         {"text": '"bad"', "label": '"neg"'},
@@ -90,7 +90,17 @@ def test_a_table_without_a_header_has_texts_and_labels(tmp_path: Path) -> None:
     for content, told in (("", "the file is empty"), ("text\n", "no rows in the file")):
         path.write_text(content, "utf-8")
         with pytest.raises(InputError, match=told):
-            list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows"))
+            list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows", labelled=True))
+
+
+def test_a_table_of_ids_and_texts_is_not_read_as_texts_and_labels(tmp_path: Path) -> None:
+    """The ids would be classified."""
+    path = tmp_path / "a.csv"
+    path.write_text("id,query\n7,how can I pay\n8,where is it now\n", "utf-8")
+    with pytest.raises(InputError, match="texts seem to be in the second column.*--column query"):
+        list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows", labelled=True))
+    with pytest.raises(InputError, match="no column text in the header: id, query.*--column NAME"):
+        list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
 
 
 @pytest.mark.parametrize(

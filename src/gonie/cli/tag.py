@@ -46,14 +46,16 @@ def tag(
     *,
     file: Annotated[
         list[Path] | None,
-        typer.Option("--file", help="File to tag: plain, .gz, .xz or .parquet. Repeatable."),
+        typer.Option(
+            "--file", help="File to tag: text, table or CoNLL; plain, .gz, .xz or .parquet. Repeatable."
+        ),
     ] = None,
     input: Annotated[
         str,
         typer.Option(
             help="text: one text per line; tokens: one sentence per line as space-separated tokens; "
-            'conll: words in columns; jsonl: one {"text": …} per line; parquet: a column of texts; '
-            "auto: jsonl or parquet by file suffix, otherwise text."
+            'conll: words in columns; jsonl: one {"text": …} per line; tsv, csv: a table with a header; '
+            "parquet: a column of texts; auto: by file suffix and content, otherwise text."
         ),
     ] = "auto",
     output: Annotated[
@@ -83,6 +85,8 @@ def tag(
       gonie tag runs/ner "George is happy about the election outcome."
 
       gonie tag runs/ner --file letters.txt --output jsonl > tagged.jsonl
+
+      gonie tag runs/ner --file tickets.csv --column question --output jsonl > tagged.jsonl
 
       cat words.conll | gonie tag runs/ner --input conll --output conll
 

@@ -34,6 +34,7 @@ from gonie.text.report import Report
 AUTO = "auto"
 """Choose the kind by the suffix of each file."""
 TEXT, TOKENS, JSONL, TSV, CSV, PARQUET = "text", "tokens", "jsonl", "tsv", "csv", "parquet"
+TABLES = (TSV, CSV)
 COMPRESSED = (".gz", ".xz")
 LONGEST_NAME = 4096
 ARGUMENT = "TEXT"  # the name in messages of the text given on the command line
@@ -167,13 +168,14 @@ def header_columns(file: str, names: Sequence[str], *known: Sequence[str]) -> tu
     found = next((columns for columns in known if set(columns) <= set(names)), None)
     if found is None:
         missing = [name for name in known[0] if name not in names] if len(known) == 1 else known[0]
-        options = "--column" if len(known[0]) == 1 else "--column FIRST --column SECOND"
+        one = len(known[0]) == 1
+        options = "column of the text: --column NAME" if one else "columns: --column FIRST --column SECOND"
         wanted = " or ".join(map(" and ".join, [missing, *known[1:]]))
         raise InputError(
             f"no column{'s' if len(missing) > 1 else ''} {wanted} in the header: {', '.join(names)[:200]}",
             path=file,
             line=1,
-            fix=f"Name the columns of the texts with {options}. Without a header, use --input text",
+            fix=f"Name the {options}. Without a header, use --input text",
         )
     check_names(file, names)
     return tuple(found)
@@ -218,12 +220,18 @@ _ADVICE = {
 
 
 def read_table(
-    path: str | Path, kind: str, report: Report, *, columns: Sequence[Sequence[str]], noun: str
+    path: str | Path,
+    kind: str,
+    report: Report,
+    *,
+    columns: Sequence[Sequence[str]],
+    noun: str,
+    labelled: bool = False,
 ) -> Iterator[TextRow]:
     """Yield the rows of a TSV or CSV table, with the texts in the first of ``columns`` that the header has.
 
-    A table of one text column, or of texts and labels, may have no header. Rows with an empty text and empty
-    lines are skipped and counted. ``noun`` is the plural of a row.
+    A ``labelled`` table of one text column, or of texts and labels, may have no header. Rows with an empty
+    text and empty lines are skipped and counted. ``noun`` is the plural of a row.
     """
     file = display(path)
     report.path = file
@@ -233,11 +241,12 @@ def read_table(
     if first is None:
         raise InputError("the file is empty", path=file)
     names: Sequence[str] = first[1]
-    if columns == [columns[0][:1]] and columns[0][0] not in names and len(names) <= 2:
+    if labelled and columns[0][0] not in names and len(names) <= 2:
         if not is_stream(path):
-            beginning = read(islice(lines(path), PEEK), Report(path=file))
+            beginning = list(read(islice(lines(path), PEEK), Report(path=file)))
             fix = f"Name the column of the texts: --column {shlex.quote(names[0])}"
             refuse_header(names, beginning, path=file, line=first[0], fix=fix)
+            _refuse_second_column([cells for _, cells in beginning], file)
         rows, names = chain([first], rows), (columns[0][0], "label")[: len(names)]
     wanted = header_columns(file, names, *columns)
     empty = True
@@ -250,6 +259,19 @@ def read_table(
             report.skipped[f"{noun} with an empty text"] += 1
     if empty:
         raise InputError(f"no {noun} in the file", path=file)
+
+
+def _refuse_second_column(rows: Sequence[Sequence[str]], file: str) -> None:
+    """Refuse a table without known column names whose texts are not in the first column but in the second."""
+    phrases = [sum(" " in cells[at].strip() for cells in rows if len(cells) == 2) for at in (0, 1)]
+    if not phrases[0] and 2 * phrases[1] > len(rows):
+        raise InputError(
+            f"the texts seem to be in the second column: {', '.join(rows[0])[:100]!r}",
+            path=file,
+            line=1,
+            fix=f"If the first line is a header, name the column: --column {shlex.quote(rows[0][1])}. "
+            "Otherwise add a header with the column text",
+        )
 
 
 def cell_row(file: str, cell: ParquetCell, columns: Sequence[str]) -> TextRow:

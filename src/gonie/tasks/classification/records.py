@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.formats.text_rows import CSV, JSONL, PARQUET, TEXT, TSV, TextRow, read_table
+from gonie.formats.text_rows import JSONL, PARQUET, TABLES, TEXT, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
@@ -21,8 +21,6 @@ from gonie.text.types import Classification
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-TABLES = (TSV, CSV)
 
 
 class TextRecords:
@@ -104,7 +102,7 @@ class TextAnswering:
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
         """Yield the rows of a table, with the text column found by the header as in training."""
         column = self._columns[0] if self._columns else text_options(self._classifier.recipe).text_column
-        return read_table(path, kind, report, columns=[[column]], noun="rows")
+        return read_table(path, kind, report, columns=[[column]], noun="rows", labelled=True)
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the labels, with the text if it is not a field of the input."""

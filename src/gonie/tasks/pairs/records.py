@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
 from gonie.formats.pair_rows import TEXTS
-from gonie.formats.text_rows import CSV, JSONL, PARQUET, TEXT, TSV, TextRow, read_table
+from gonie.formats.text_rows import JSONL, PARQUET, TABLES, TEXT, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.records import TextNotes
 from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier, checked_pair
@@ -21,8 +21,6 @@ from gonie.text.tokenizers.settings import TokenizerSettings
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-TABLES = (TSV, CSV)
 
 
 class PairRecords:

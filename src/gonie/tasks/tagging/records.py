@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, tee
+from itertools import groupby, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import read
-from gonie.formats.text_rows import JSONL, PARQUET, TEXT, TOKENS, TextRow
+from gonie.formats.text_rows import JSONL, PARQUET, TABLES, TEXT, TOKENS, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.records import Answered, InputKinds, Reject
 from gonie.tasks.tagging.tagger import Tagger
@@ -28,15 +28,16 @@ class TagRecords:
     """Answers rows with taggers. Its options are
 
     * ``tokenised``: texts are sentences of space-separated tokens,
+    * ``columns``: the column of the text in tables, if it is not ``text``,
     * ``decode`` and ``bias``, as for ``Tagger.with_decoding``,
     * ``nbest``, as for ``Tagger.with_nbest``.
     """
 
     inputs = InputKinds(
-        stream=(TEXT, TOKENS, JSONL, CONLL, PARQUET),
-        labelled=(CONLL,),
-        detected=(JSONL, PARQUET),
-        files=(TEXT, TOKENS, JSONL, PARQUET),
+        stream=(TEXT, TOKENS, JSONL, CONLL, *TABLES, PARQUET),
+        labelled=(CONLL, *TABLES),
+        detected=(JSONL, *TABLES, PARQUET),
+        files=(TEXT, TOKENS, JSONL, TSV, PARQUET),
     )
     outputs = ("pretty", CONLL, JSONL)
     fields = ("text", "spans", "tokens", "nbest", "notes")
@@ -45,7 +46,7 @@ class TagRecords:
         """Return one column: the requested one, or ``text``."""
         if len(asked) > 1:
             raise InputError(f"a tagger reads one --column: {', '.join(asked)}")
-        return tuple(asked) or ("text",)
+        return tuple(asked) or (TEXT,)
 
     def answering(self, model: Tagger, options: Mapping[str, Any]) -> TagAnswering:
         """Return the tagger with the options."""
@@ -87,6 +88,7 @@ class TagAnswering:
 
     def __init__(self, tagger: Tagger, options: Mapping[str, Any]) -> None:
         self._tokenised = bool(options.get("tokenised"))
+        self._columns = options.get("columns") or (TEXT,)
         nbest = options.get("nbest")
         tagger = tagger.with_decoding(options.get("decode", "viterbi"), options.get("bias"))
         self._tagger = tagger if nbest is None else tagger.with_nbest(nbest)
@@ -104,18 +106,18 @@ class TagAnswering:
             yield Answered(row, document, len(document.tokens), document.notes)
 
     def _documents(self, rows: Iterable[TextRow], first: int) -> Iterator[Document]:
-        """Yield documents. All rows are texts, or all are sentences."""
-        rows = iter(rows)
-        head = next(rows, None)
-        if head is None:
-            return iter(())
-        rows = chain([head], rows)
-        if head.example is None and not self._tokenised:
-            return self._tagger.pipe((row.texts[0] for row in rows), first=first)
-        return self._tagger.pipe_sentences(map(_sentence, rows), first=first)
+        """Yield the documents of texts and, in turn, of sentences."""
+        for are_sentences, group in groupby(rows, lambda row: row.example is not None or self._tokenised):
+            if are_sentences:
+                yield from self._tagger.pipe_sentences(map(_sentence, group), first=first)
+            else:
+                yield from self._tagger.pipe((row.texts[0] for row in group), first=first)
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
-        """Yield the sentences of column files, with the additional columns that the model uses."""
+        """Yield the rows of tables, or the sentences of column files with the columns that the model uses."""
+        if kind in TABLES:
+            yield from read_table(path, kind, report, columns=[self._columns], noun="rows")
+            return
         data = self._tagger.recipe.get("data")
         further = data.get("columns") if isinstance(data, dict) else None
         options = ReadOptions(columns=further or {}, tokenizer=self._tagger.tokenizer)
