@@ -97,9 +97,9 @@ def test_a_table_of_ids_and_texts_is_not_read_as_texts_and_labels(tmp_path: Path
     """The ids would be classified."""
     path = tmp_path / "a.csv"
     path.write_text("id,query\n7,how can I pay\n8,where is it now\n", "utf-8")
-    with pytest.raises(InputError, match="texts seem to be in the second column.*--column query"):
+    with pytest.raises(InputError, match=r"texts seem to be in the second column.*--column query"):
         list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows", labelled=True))
-    with pytest.raises(InputError, match="no column text in the header: id, query.*--column NAME"):
+    with pytest.raises(InputError, match=r"no column text in the header: id, query.*--column NAME"):
         list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
 
 
