@@ -28,3 +28,24 @@ def test_rows_and_report(tmp_path: Path) -> None:
     assert again.rows == found.rows
     with pytest.raises(gonie.InputError, match="no recipe"):
         gonie.compare([])
+
+
+def test_examples_in_memory(tmp_path: Path) -> None:
+    rows = [(["Anna", "works"], ["B-PER", "O"]), (["It", "rains"], ["O", "O"])] * 10
+    settings = {"train.epochs": 1, "model.encoder.hidden": [4, 8], "model.elmo.bilm": "none"}
+    out = tmp_path / "out"
+    found = gonie.compare("ner", rows, test=rows[:4], set=settings, out=out, jobs=1, progress=False)
+    assert [row["model.encoder.hidden"] for row in found.rows] == ["4", "8"]
+    assert all("test" in row for row in found.rows)
+    assert sorted(path.name for path in (out / "data").iterdir()) == ["test.jsonl", "train.jsonl"]
+    with pytest.raises(gonie.OutputError, match="already contains a comparison"):
+        gonie.compare("ner", rows[:2], out=out, progress=False)
+    again = gonie.compare(
+        "ner", rows, test=rows[:4], set=settings, out=out, jobs=1, resume=True, progress=False
+    )
+    assert again.rows == found.rows
+    with pytest.raises(gonie.GonieError, match="the examples differ"):
+        gonie.compare("ner", rows[2:], test=rows[:4], set=settings, out=out, resume=True, progress=False)
+    with pytest.raises(gonie.InputError, match="train row 1: not a tagged sentence"):
+        gonie.compare("ner", ["Anna"], out=tmp_path / "other", progress=False)
+    assert not (tmp_path / "other").exists()

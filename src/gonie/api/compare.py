@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gonie.api.rows import Data
+from gonie.api.run_data import DataFolder, data_files
 from gonie.api.settings import python_messages, setting
 from gonie.api.training import training_process
 from gonie.errors import InputError
@@ -75,6 +78,9 @@ class ComparedRecipes:
 
 def compare(
     recipes: str | PathLike[str] | Sequence[str | PathLike[str]],
+    train: Data = None,
+    dev: Data = None,
+    test: Data = None,
     *,
     set: Mapping[str, Any] | None = None,
     seeds: int = 1,
@@ -88,13 +94,14 @@ def compare(
 ) -> ComparedRecipes:
     """Train every combination of ``recipes`` and of the values in ``set``, as ``gonie compare`` does.
 
-    ``set`` maps a recipe key to one value, or to a list of values to try: ``{"train.lr": [0.001, 0.002]}``.
-    ``seeds`` is the number of runs per combination. ``folds`` cross-validates classifiers. ``jobs`` is the
-    number of combinations that are trained in parallel. An interrupted comparison raises
-    ``KeyboardInterrupt``; ``resume=True`` continues it.
+    ``train``, ``dev`` and ``test`` are files or examples in memory, as for ``gonie.train``. ``set`` maps a
+    recipe key to one value, or to a list of values to try: ``{"train.lr": [0.001, 0.002]}``. ``seeds`` is the
+    number of runs per combination. ``folds`` cross-validates classifiers. ``jobs`` is the number of
+    combinations that are trained in parallel. An interrupted comparison raises ``KeyboardInterrupt``;
+    ``resume=True`` continues it.
     """
     with python_messages(recipe=True), training_process(), _display(progress=progress) as display:
-        from gonie.experiments.compare import resume_comparison, start_comparison
+        from gonie.experiments.compare import create_folder, resume_comparison, start_comparison
         from gonie.experiments.plan import PLAN, ComparisonRequest
         from gonie.training.folder import next_folder
 
@@ -105,26 +112,31 @@ def compare(
             raise InputError(
                 "no recipe to compare", fix='Pass one, for example gonie.compare(["ner"], seeds=3)'
             )
-        changes = tuple(
-            _sweep(key, value)
-            for key, value in {**(set or {}), **({"train.device": device} if device else {})}.items()
-        )
+        changes = {**(set or {}), **({"train.device": device} if device else {})}
+        splits = {"train": train, "dev": dev, "test": test}
+        given = {key: data for key, data in splits.items() if data is not None}
         name = Path(names[0]).name.removesuffix(".toml")
         folder = Path(out) if out is not None else next_folder(f"compare-{name}", mark=PLAN, resume=resume)
-        if resume:
-            result = resume_comparison(
-                folder,
-                display,
-                recipes=names,
-                changes=changes,
-                seeds=seeds,
-                folds=folds,
-                jobs=jobs,
-                keep=keep,
-            )
-        else:
-            request = ComparisonRequest(names, changes, seeds, folds)
-            result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
+        own = DataFolder(folder, create=partial(create_folder, folder), mark=PLAN, resume=resume)
+        first = {
+            key: value[0] if isinstance(value, list) and value else value for key, value in changes.items()
+        }
+        with data_files(names[0], given, first, own) as found:
+            sweeps = tuple(_sweep(key, changes.get(key, value)) for key, value in found.items())
+            if resume:
+                result = resume_comparison(
+                    folder,
+                    display,
+                    recipes=names,
+                    changes=sweeps,
+                    seeds=seeds,
+                    folds=folds,
+                    jobs=jobs,
+                    keep=keep,
+                )
+            else:
+                request = ComparisonRequest(names, sweeps, seeds, folds)
+                result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
         if result is None:
             raise KeyboardInterrupt(f"progress is saved in {folder}. Run the same call with resume=True.")
         return ComparedRecipes(folder, result)

@@ -1,68 +1,78 @@
-"""The data of a training run: paths as they are, and examples in memory as files of the run folder."""
+"""The data of a run or comparison: paths as they are, and examples in memory as files of its folder."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from gonie.api.rows import Data, is_path, write_rows
-from gonie.api.settings import setting
+from gonie.api.settings import settings
 from gonie.errors import GonieError, ResumeError
 
 DATA = "data"  # the folder of a run with examples that were given in memory
 
 
+class DataFolder(NamedTuple):
+    """The folder of a run or comparison.
+
+    ``create`` makes it if it is new, refuses one that has results, and returns whether it did not exist.
+    ``mark`` is the file that it has from the beginning. ``resume`` says that the folder must have its data.
+    """
+
+    path: Path
+    create: Callable[[], bool]
+    mark: str
+    resume: bool
+
+
 @contextmanager
 def data_files(
-    recipe: str, given: Mapping[str, Data], changes: Mapping[str, Any], folder: Path, *, resume: bool
-) -> Iterator[list[str]]:
-    """Write examples in memory to ``folder``, and yield all changes of the recipe as ``key=value``.
+    recipe: str | Path, given: Mapping[str, Data], changes: Mapping[str, Any], folder: DataFolder
+) -> Iterator[dict[str, Any]]:
+    """Write examples in memory to the folder, and yield the changes of the recipe with the paths of the data.
 
     Files of a run that is refused are deleted again.
     """
     from gonie.tasks.recipe import load_recipe
-    from gonie.training.folder import RunFolder
 
     for key in given:
         if f"data.{key}" in changes:
             raise GonieError(f"data.{key} is given twice: as {key}=… and in set. Remove one.")
     files = {
-        key: data if is_path(data) else folder.absolute() / DATA / f"{key}.jsonl"
+        key: data if is_path(data) else folder.path.absolute() / DATA / f"{key}.jsonl"
         for key, data in given.items()
     }
-    settings = [setting(key, value) for key, value in changes.items()]
-    settings += [setting(f"data.{key}", path) for key, path in files.items()]
+    found = {**changes, **{f"data.{key}": path for key, path in files.items()}}
     in_memory = [key for key, data in given.items() if not is_path(data)]
     if not in_memory:
-        yield settings
+        yield found
         return
-    checked = load_recipe(folder / "recipe.toml" if resume else recipe, settings)
+    checked = load_recipe(recipe, settings(found))
     columns = checked.data.model_dump()
-    if isinstance(changes.get("data.tag_column"), str):  # names a column of the table, not of the file
-        settings = [each for each in settings if not each.startswith("data.tag_column=")]
-    if resume:
+    if isinstance(found.get("data.tag_column"), str):  # names a column of the table, not of the file
+        del found["data.tag_column"]
+    if folder.resume:
         for key in in_memory:
             _check_equal(given[key], Path(files[key]), task=checked.task, columns=columns)
-        yield settings
+        yield found
         return
-    run = RunFolder(folder)
-    made = run.create()
+    made = folder.create()
     try:
         for key in in_memory:
             write_rows(given[key], Path(files[key]), task=checked.task, columns=columns)
-        yield settings
+        yield found
     except BaseException as error:
         if isinstance(error, GonieError) and error.args:
             error.args = (_without_files(str(error.args[0]), in_memory, files), *error.args[1:])
-        if not run.recipe.exists():
-            shutil.rmtree(folder / DATA, ignore_errors=True)
+        if not (folder.path / folder.mark).exists():
+            shutil.rmtree(folder.path / DATA, ignore_errors=True)
             with suppress(OSError):
-                folder.rmdir() if made else None
+                folder.path.rmdir() if made else None
         raise
 
 

@@ -17,6 +17,11 @@ def setting(key: str, value: Any) -> str:
     return f"{key}={'none' if value is None else _toml(value)}"
 
 
+def settings(changes: Mapping[str, Any]) -> list[str]:
+    """Return changes of a recipe as ``key=value``."""
+    return [setting(key, value) for key, value in changes.items()]
+
+
 def _toml(value: Any) -> str:
     """Return a value as TOML."""
     if isinstance(value, Mapping):

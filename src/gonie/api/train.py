@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
 from gonie.api.rows import Data
-from gonie.api.run_data import data_files
-from gonie.api.settings import python_messages
+from gonie.api.run_data import DataFolder, data_files
+from gonie.api.settings import python_messages, settings
 from gonie.api.training import training_process
 from gonie.reports.html.markup import Markup, element, fragment
 
@@ -142,15 +142,16 @@ def train(
         folder = Path(out) if out is not None else default_folder(name, resume=resume)
         options = {"train.seed": seed, "train.device": device}
         changes = {**(set or {}), **{key: value for key, value in options.items() if value is not None}}
-        given = {
-            key: value for key, value in (("train", train), ("dev", dev), ("test", test)) if value is not None
-        }
+        splits = {"train": train, "dev": dev, "test": test}
+        given = {key: data for key, data in splits.items() if data is not None}
         display = EventDisplay(displays, on_event)
-        with data_files(name, given, changes, folder, resume=resume) as settings:
+        run = RunFolder(folder)
+        own = DataFolder(folder, create=run.create, mark=run.recipe.name, resume=resume)
+        with data_files(run.recipe if resume else name, given, changes, own) as found:
             if resume:
-                result = resume_run(folder, display, settings, name=name)
+                result = resume_run(folder, display, settings(found), name=name)
             else:
-                result = start_run(load_recipe(name, settings), folder, display, name=name)
+                result = start_run(load_recipe(name, settings(found)), folder, display, name=name)
         if result is None:
             raise KeyboardInterrupt(
                 f"progress is saved in {folder}. Resume with: "
@@ -159,7 +160,7 @@ def train(
         return Run(
             folder=folder,
             scores=run_scores(result),
-            history=RunFolder(folder).history(),
+            history=run.history(),
             best_epoch=result.best_epoch,
             seconds=result.seconds,
             notes=tuple(display.notes),

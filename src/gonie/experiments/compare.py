@@ -114,6 +114,14 @@ def resume_comparison(
         return _run_remaining(plan, folder, display, jobs=jobs, preparations=Preparations())
 
 
+def create_folder(folder: Path) -> bool:
+    """Create the folder of a new comparison. Return whether it did not exist before."""
+    _check_folder(folder)
+    made = not folder.exists()
+    make_folder(folder)
+    return made
+
+
 def _check_folder(folder: Path) -> None:
     """Refuse to overwrite anything in the folder."""
     if (folder / PLAN).exists():
