@@ -57,6 +57,26 @@ def test_lines_with_other_white_space_are_read_and_counted(odd: str, separator: 
     assert bool(report.noticed) != straight
 
 
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["\t", " ", "  ", " \t"]), min_size=3, max_size=3), min_size=6, max_size=20
+    )
+)
+def test_columns_between_any_tabs_and_spaces_are_read(gaps: list[list[str]]) -> None:
+    """Files edited by hand mix separators within a line, in the same order or not."""
+    rows = [(f"w{at}", "NNP", "I-NP", "I-ORG" if at % 3 else "O") for at in range(len(gaps))]
+    lines = [
+        f"{w}{a}{pos}{b}{chunk}{c}{tag}" for (w, pos, chunk, tag), (a, b, c) in zip(rows, gaps, strict=True)
+    ]
+    sentences, _ = read("\n".join(lines))
+    assert pairs(sentences) == [[(row[0], row[3]) for row in rows]]
+
+
+def test_words_with_spaces_stay_whole_between_tabs() -> None:
+    lines = ["New York\tB-LOC", "is\tO", "in\tO", "the\tO", "United States\tB-LOC", "today\tO"]
+    assert pairs(read("\n".join(lines))[0])[0][0] == ("New York", "B-LOC")
+
+
 def test_a_document_line_ends_a_sentence() -> None:
     sentences, _ = read("a\tO\n-DOCSTART-\tO\nb\tO")
     assert [s.words for s in sentences] == [("a",), ("b",)]

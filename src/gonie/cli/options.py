@@ -115,7 +115,11 @@ FormatName = Annotated[
     ),
 ]
 Separator = Annotated[
-    str, typer.Option("--separator", help="Column separator: auto, tab, blank or a literal separator.")
+    str,
+    typer.Option(
+        "--separator",
+        help="Column separator: auto, tab, blank, mixed (tabs and spaces) or a literal separator.",
+    ),
 ]
 WordColumn = Annotated[
     int | None,

@@ -24,7 +24,11 @@ from gonie.text.types import Sentence
 PEEK = 2000
 DOCUMENT = "-DOCSTART-"
 TEXT = "# text = "
-_SEPARATORS: Mapping[str, str] = {"tab": "\t", "blank": " ", "\t": "\t", " ": " "}
+MIXED = "\t "
+"""The separator of a file whose columns are separated by any runs of tabs and spaces."""
+_SEPARATORS: Mapping[str, str] = {"tab": "\t", "blank": " ", "mixed": MIXED}
+_FIELDS = re.compile(r"[^\t ]+")
+_FEW = 5  # fewer lines may have the same number of words by chance
 _RANGE = re.compile(r"\d+[-.]\d+")  # multiword tokens and empty nodes of CoNLL-U
 _UNFIT = re.compile(r"[\t\n\r\0]")
 
@@ -46,10 +50,13 @@ class ColumnLayout:
     tags: frozenset[str]
 
     def split(self, line: str) -> list[str]:
-        """Return the fields of a line, split at runs of ASCII spaces. A no-break space is part of a word."""
-        if self.separator != " ":
-            return line.split(self.separator)
-        return [field for field in line.split(" ") if field]
+        """Return the fields of a line without the spaces around them. A no-break space is part of a word."""
+        if self.separator == MIXED:
+            return _FIELDS.findall(line)
+        fields = line.split(self.separator)
+        if self.separator == " ":
+            return [field for field in fields if field]
+        return [field.strip(" ") or field for field in fields] if " " in line else fields
 
     def split_mixed(self, line: str) -> list[str] | None:
         """Return the fields of a line between any tabs and spaces, or None if that is not a token line.
@@ -57,7 +64,7 @@ class ColumnLayout:
         For lines that ``split`` does not split into the columns of the file. The tag must look like the tags
         of the file, because a word may contain spaces.
         """
-        fields = re.findall(r"[^\t ]+", line)
+        fields = _FIELDS.findall(line)
         fits = len(fields) == self.width and (self.tag is None or self._is_tag(fields[self.tag]))
         return fields if fits and self.separator in ("\t", " ") else None
 
@@ -73,12 +80,16 @@ class ColumnLayout:
             return True
         if not line.startswith("# "):
             return False
-        return self.separator != " " or self.tag is None or not self._is_tag(fields[self.tag])
+        return self.separator not in (" ", MIXED) or self.tag is None or not self._is_tag(fields[self.tag])
 
     def _is_tag(self, value: str) -> bool:
         """Return whether this is a tag of the file, or has their form if that is B-X, I-X and O."""
-        form = schemes.looks_tagged(dict.fromkeys(self.tags, 1)) and schemes.looks_tagged({value: 1})
-        return value in self.tags or form
+        if value in self.tags:
+            return True
+        formed = value == schemes.OUTSIDE or schemes.looks_tagged({value: 1})
+        return formed and (
+            self.tags == {schemes.OUTSIDE} or schemes.looks_tagged(dict.fromkeys(self.tags, 1))
+        )
 
 
 def read(
@@ -170,8 +181,7 @@ def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> It
 def _splitter(layout: ColumnLayout) -> Callable[[str], list[str]]:
     """Return a fast version of ``layout.split``. Repeated spaces, and tabs among spaces, are rare."""
     if layout.separator != " ":
-        separator = layout.separator
-        return lambda line: line.split(separator)
+        return layout.split
 
     def split_spaces(line: str) -> list[str]:
         fields = line.split(" ")
@@ -231,7 +241,7 @@ def _columns(number: int) -> str:
 
 
 def _name(separator: str) -> str:
-    return {"\t": "tabs", " ": "spaces"}.get(separator, repr(separator))
+    return {"\t": "tabs", " ": "spaces", MIXED: "tabs and spaces"}.get(separator, repr(separator))
 
 
 # --- detection -------------------------------------------------------------------------------------------
@@ -251,14 +261,18 @@ class _GivenColumns:
 def _layout(head: list[Line], ordinary: list[Line], given: _GivenColumns, report: Report) -> ColumnLayout:
     separator = _separator(ordinary, given, report)
     splitting = ColumnLayout(separator, 0, 0, None, {}, numbered=False, tags=frozenset())
-    rows = [splitting.split(text) for _, text in ordinary]
-    width = Counter(map(len, rows)).most_common(1)[0][0]
-    rows = [row for row in rows if len(row) == width]
+    split = [splitting.split(text) for _, text in ordinary]
+    width = Counter(map(len, split)).most_common(1)[0][0]
+    rows = [row for row in split if len(row) == width]
+    others = (
+        _FIELDS.findall(text) for (_, text), row in zip(ordinary, split, strict=True) if len(row) != width
+    )
+    mixed = [row for row in others if len(row) == width]
     numbered = _numbers_tokens(head, splitting, width)
     word = _word_column(numbered, width, given, report)
     columns = {name: _column(index, width, name, given.path) for name, index in given.columns.items()}
     taken = {word, *columns.values(), *([0] if numbered else [])}
-    tag = _tag_column(rows, width, taken, given, report)
+    tag = _tag_column(rows + mixed, width, taken, given, report)
     tags = frozenset() if tag is None else frozenset(row[tag] for row in rows)
     return ColumnLayout(separator, width, word, tag, columns, numbered=numbered, tags=tags)
 
@@ -266,7 +280,7 @@ def _layout(head: list[Line], ordinary: list[Line], given: _GivenColumns, report
 def _separator(ordinary: list[Line], given: _GivenColumns, report: Report) -> str:
     if given.separator != "auto":
         separator = _SEPARATORS.get(given.separator, given.separator)
-        if not separator or not any(separator in text for _, text in ordinary):
+        if not separator or not any(separator in text or separator == MIXED for _, text in ordinary):
             raise InputError(
                 f"columns are not separated by {_name(separator)}: {ordinary[0][1][:60]!r}",
                 path=given.path,
@@ -278,8 +292,25 @@ def _separator(ordinary: list[Line], given: _GivenColumns, report: Report) -> st
     tabs = sum("\t" in text for _, text in ordinary)
     separator = "\t" if 2 * tabs >= len(ordinary) else " "
     agreeing = f"{tabs:,} of the first {len(ordinary):,} token lines have tabs"
+    if _is_mixed([text for _, text in ordinary], separator):
+        separator = MIXED
+        agreeing = f"every line has {_columns(len(_FIELDS.findall(ordinary[0][1])))} then"
     report.choose("separator", _name(separator), agreeing)
     return separator
+
+
+def _is_mixed(texts: list[str], separator: str) -> bool:
+    """Return whether the lines have the same number of columns only if tabs and spaces both separate them.
+
+    Words may contain spaces, so lines that tabs alone split evenly must have more columns than that.
+    """
+    fields = {len(_FIELDS.findall(text)) for text in texts}
+    split = Counter(len(text.strip(" ").split(separator)) for text in texts)
+    usual, times = split.most_common(1)[0]
+    both = any("\t" in text for text in texts) and any(" " in text.strip() for text in texts)
+    if not both or len(fields) != 1 or usual in fields:
+        return False
+    return times < len(texts) or (len(texts) >= _FEW and usual < min(fields))
 
 
 def _numbers_tokens(head: list[Line], layout: ColumnLayout, width: int) -> bool:
@@ -415,7 +446,7 @@ def _recognise(head: FileHead) -> str | None:
     different values, if blank lines separate sentences.
     """
     lines = [] if head.is_json else [line for line in head.filled if _ordinary(line)]
-    rows = [re.findall(r"[^\t ]+", line) for line in lines]
+    rows = [_FIELDS.findall(line) for line in lines]
     width = len(rows[0]) if rows else 0
     if width < 2 or any(len(row) != width for row in rows):
         return None

@@ -34,7 +34,8 @@ class TagDataConfig(CorpusConfig):
     )
     format: str = Field(default="auto", description="auto, or the name of a format: conll, conllu, jsonl, …")
     separator: str = Field(
-        default="auto", description="separator of columns: auto, tab, blank, or a literal separator"
+        default="auto",
+        description="separator of columns: auto, tab, blank, mixed (tabs and spaces), or a literal separator",
     )
     word_column: int | None = Field(
         default=None, description="column of the word, from 0, or from the end if negative; unset: detected"
