@@ -36,6 +36,10 @@ BEGIN = {"B": "B", "S": "B", "I": "I", "E": "I"}
 """The marker of IOB2 for each marker of BIOES."""
 
 
+MISSING = ("nan", "<NA>", "NaT")
+"""How missing labels of numpy and pandas are written."""
+
+
 class _Estimator(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: training in a run folder, and tags for scikit-learn."""
 
@@ -134,6 +138,8 @@ class TextClassifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise InputError(
                 "y has several labels per text", fix="Use gonie.train, which learns several labels"
             )
+        if missing := [at for at, label in enumerate(labels) if label is None or str(label) in MISSING]:
+            raise InputError(f"y[{missing[0]}] is missing: {labels[missing[0]]!r}", fix="Remove such rows")
         self.classes_ = np.unique(np.asarray(labels))
         self._train([(text, str(label)) for text, label in zip(texts, labels, strict=True)])
         return self

@@ -101,3 +101,14 @@ def test_tags_are_in_the_scheme_of_the_training_data(tagged: Any, tmp_path: Path
     settings["model.elmo.bilm"] = "none"
     run = gonie.train("ner", suffixed, suffixed, set=settings, out=tmp_path / "run", progress=False)
     assert run.model.tag_tokens([["Anna", "Kim", "works"]])[0].tags == ("PER_B", "PER_I", "O")
+
+
+def test_a_table_is_not_a_stream_of_texts(toy_run: Path) -> None:
+    """The names of its columns would be tagged."""
+    tagger = gonie.load(toy_run)
+    pandas = pytest.importorskip("pandas")
+    for table in (pandas.DataFrame({"id": [1], "text": ["Anna"]}), {"text": "Anna"}):
+        with pytest.raises(gonie.InputError, match="expected texts, got a"):
+            tagger.pipe(table)
+        with pytest.raises(gonie.InputError, match="expected texts, got a"):
+            gonie.explain(tagger, table, methods=["erasure"])

@@ -186,3 +186,11 @@ def test_the_label_map_of_the_recipe_applies_to_other_files(gonie: Gonie, toy: P
     assert outcome.code == 0, outcome.err
     assert "F1 100.00" in outcome.out
     assert "PERSON" in outcome.out
+
+
+def test_a_rule_for_a_label_that_the_file_does_not_have_is_refused(
+    gonie: Gonie, toy_run: Path, other_names: Path
+) -> None:
+    """A misspelt rule would leave out the entities that it is meant for."""
+    outcome = gonie("evaluate", toy_run, other_names, "--map", "persn=PER", "--map", "location=LOC")
+    assert outcome.refused("a rule for persn, but the file's labels are person, location, product")

@@ -193,12 +193,9 @@ def test_gold_without_entities_can_be_scored(using: Command, tmp_path: Path) -> 
 
 STRANGE = {
     "one token": "Anna\tB-PER\n",
-    "one token without an entity": "Anna\tO\n",
-    "one label": "a\tX\nb\tX\n\nc\tX\n" * 9,
-    "only O": "a\tO\nb\tO\n\nc\tO\n\n" * 9,
     "a byte order mark and CRLF": "\ufeffAnna\tB-PER\r\nruns\tO\r\n\r\n" * 9,
     "huge words": f"{'a' * 100_000}\tB-PER\n{'가' * 100_000}\tO\n\nb\tO\n\n" * 3,
-    "one character words": "".join(f"{chr(0x4E00 + i)}\tO\n\n" for i in range(300)),
+    "one character words": "".join(f"{chr(0x4E00 + i)}\t{'O' if i % 9 else 'B-X'}\n\n" for i in range(300)),
     "controls and marks": "\x1b[31m\tO\n\u202e\u200b\tB-PER\n[bold]\tO\n\n" * 9,
 }
 
@@ -218,6 +215,13 @@ def test_unusual_but_valid_files_work_with_every_command(
         assert using(command, file).code == 0
     shutil.rmtree(tmp_path / "out")
     assert using("convert", file).code == 0
+
+
+@pytest.mark.parametrize("tag", ["O", "X", "_"])
+def test_a_file_with_one_tag_is_not_trained_on(using: Command, tag: str, tmp_path: Path) -> None:
+    """Its model would score 100.00 and find nothing."""
+    file = write(tmp_path / "file.conll", f"a\t{tag}\nb\t{tag}\n\nc\t{tag}\n\n" * 9)
+    assert using("train", file).refused(f"every token has the tag {tag}", "--set data.tag_column=N")
 
 
 @pytest.mark.long

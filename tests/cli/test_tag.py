@@ -399,3 +399,9 @@ def test_files_of_texts_and_of_sentences_may_be_mixed(
         "Seoul",
         "Done.",
     ]
+
+
+def test_json_objects_on_standard_input_are_recognised(ner: str) -> None:
+    """The braces and keys would be tagged."""
+    shown = run(ner, "--output", "jsonl", stdin='{"id": 7, "text": "George"}\n')
+    assert json.loads(shown)["id"] == 7

@@ -8,6 +8,7 @@ import pytest
 
 from gonie.errors import InputError
 from gonie.formats import conllu
+from gonie.formats.tagged import TaggedSource
 from gonie.system.files import lines
 from gonie.text.report import Report
 from gonie.text.types import Sentence
@@ -153,3 +154,12 @@ def test_counts_match_the_published_treebanks(shared_data: Path, path: str, coun
             text[a:b] == word for word, (a, b) in zip(sentence.words, sentence.offsets(), strict=True)
         ) or ("multiword" in sentence.columns)
     assert (report.sentences, report.tokens, report.noticed.total(), report.skipped.total()) == counts
+
+
+def test_entities_in_misc_are_read_if_there_are_no_parts_of_speech(tmp_path: Path) -> None:
+    """As `gonie data convert --to conllu` writes them. The empty column upos would be learned."""
+    path = tmp_path / "a.conllu"
+    rows = ["1\tAnna\t_\t_\t_\t_\t_\t_\t_\tNER=B-PER", "2\tran\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No"]
+    path.write_text("\n".join(rows) + "\n\n", "utf-8")
+    (sentence,) = TaggedSource(path)
+    assert sentence.tags == ("B-PER", "O")

@@ -87,7 +87,7 @@ def compare(
     folds: int = 0,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
-    jobs: int | None = None,
+    jobs: int = 1,
     keep: bool = False,
     device: Device | None = None,
     progress: bool = True,
@@ -97,8 +97,9 @@ def compare(
     ``train``, ``dev`` and ``test`` are files or examples in memory, as for ``gonie.train``. ``set`` maps a
     recipe key to one value, or to a list of values to try: ``{"train.lr": [0.001, 0.002]}``. ``seeds`` is the
     number of runs per combination. ``folds`` cross-validates classifiers. ``jobs`` is the number of
-    combinations that are trained in parallel. An interrupted comparison raises ``KeyboardInterrupt``;
-    ``resume=True`` continues it.
+    combinations that are trained in parallel, each in a new process. In a script, more than one requires
+    ``if __name__ == "__main__":`` around the call, because new processes import the script. An interrupted
+    comparison raises ``KeyboardInterrupt``; ``resume=True`` continues it.
     """
     with python_messages(recipe=True), training_process(), _display(progress=progress) as display:
         from gonie.experiments.compare import create_folder, resume_comparison, start_comparison
@@ -108,6 +109,8 @@ def compare(
         names = tuple(
             fspath(each) for each in ([recipes] if isinstance(recipes, str | PathLike) else recipes)
         )
+        if seeds < 1 or folds < 0:
+            raise InputError(f"seeds must be at least 1 and folds at least 0: {seeds}, {folds}")
         if not names:
             raise InputError(
                 "no recipe to compare", fix='Pass one, for example gonie.compare(["ner"], seeds=3)'

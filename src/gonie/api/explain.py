@@ -16,6 +16,7 @@ from gonie.reports.explanation import TagExplanation, TokenWeights
 from gonie.reports.explanations.heat import Rows, number
 from gonie.reports.explanations.shades import shades, strongest
 from gonie.reports.html.markup import Markup, element, fragment
+from gonie.tasks.contexts import check_no_table
 from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.pairs.classifier import checked_pair
 from gonie.tasks.table import TASKS
@@ -141,6 +142,7 @@ def explain(
         asked = found.explained({name: value for name, value in options.items() if value is not None})
         methods = [methods] if isinstance(methods, str) else methods
         chosen = choose_methods(methods, asked.methods, folder, lambda: _gradients(folder, found.model))
+        check_no_table(texts)
         pairs = len(TASKS[found.model.task].sample) > 1
         one = isinstance(texts, tuple if pairs else str) or not isinstance(texts, Iterable)
         answered = []

@@ -27,7 +27,7 @@ Record: TypeAlias = dict[str, Any]
 Names: TypeAlias = Mapping[str, Sequence[str]]
 """The names of integer labels, by column."""
 WORDS = ("tokens", "words")
-SPANS = ("spans", "entities")
+SPANS = ("spans", "entities", "ents")
 
 
 def is_path(data: Data) -> TypeGuard[str | PathLike[str]]:

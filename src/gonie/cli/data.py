@@ -282,6 +282,8 @@ def convert_command(
 
     wanted, policy = None if scheme is None else scheme_named(scheme), policy_named(repair)
     reading = _Reading.of(context)
+    if out.exists() and Path(file).exists() and out.samefile(file):
+        raise InputError(f"--out is the file to convert: {out}", fix="Choose another file")
     if not out.is_dir():
         check_output_files(out)
     source = reading.source(file)

@@ -15,6 +15,7 @@ from gonie.formats.tagged import read
 from gonie.formats.text_rows import (
     ARGUMENT,
     AUTO,
+    JSONL,
     LINES,
     PARQUET,
     TEXT,
@@ -24,6 +25,7 @@ from gonie.formats.text_rows import (
     check_one_source,
     check_texts,
     checked_argument,
+    checked_fields,
     content_kind,
     file_lines,
     kind_of,
@@ -124,7 +126,7 @@ def stream_rows(
         if own in (TEXT, TOKENS):
             check_texts(texts, len(columns), call=call)
         return _given(texts, own, columns)
-    named: Sequence[tuple[str | Path, str]] = list(found.items()) or [(STANDARD_INPUT, own)]
+    named: Sequence[tuple[str | Path, str]] = list(found.items()) or [(STANDARD_INPUT, kind)]
     return chain.from_iterable(_rows(*each, columns, answering, report) for each in named)
 
 
@@ -147,8 +149,14 @@ def _rows(
             raise InputError("--input parquet cannot read a stream", fix="Pass --file FILE")
         cells = read_cells(Path(path), columns=columns)
         yield from (cell_row(str(path), cell, columns) for cell in cells)
-    elif kind in LINES:
-        rows = (LINES[kind](*place, columns) for place in file_lines(path))
+    elif kind == AUTO or kind in LINES:
+        places = file_lines(path)
+        first = next(places, None)
+        if first is None:
+            return
+        if kind == AUTO:
+            kind = JSONL if set(columns) <= checked_fields(first[2]).keys() else TEXT
+        rows = (LINES[kind](*place, columns) for place in chain([first], places))
         yield from (row for row in rows if row is not None)
     else:
         own = Report()

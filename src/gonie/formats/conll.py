@@ -77,7 +77,7 @@ class ColumnLayout:
         """
         fields = self.split(line)
         if len(fields) != self.width:
-            return True
+            return "\t" not in line or self.split_mixed(line) is None
         if not line.startswith("# "):
             return False
         return self.separator not in (" ", MIXED) or self.tag is None or not self._is_tag(fields[self.tag])
@@ -261,8 +261,8 @@ class _GivenColumns:
 def _layout(head: list[Line], ordinary: list[Line], given: _GivenColumns, report: Report) -> ColumnLayout:
     separator = _separator(ordinary, given, report)
     splitting = ColumnLayout(separator, 0, 0, None, {}, numbered=False, tags=frozenset())
-    split = [splitting.split(text) for _, text in ordinary]
-    width = Counter(map(len, split)).most_common(1)[0][0]
+    split = list(map(_splitter(splitting), (text for _, text in ordinary)))
+    width = Counter(len(row) for row in split if row).most_common(1)[0][0]
     rows = [row for row in split if len(row) == width]
     others = (
         _FIELDS.findall(text) for (_, text), row in zip(ordinary, split, strict=True) if len(row) != width

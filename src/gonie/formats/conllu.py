@@ -9,17 +9,18 @@ counted.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gonie.errors import InputError
 from gonie.formats.conll import TEXT
-from gonie.formats.content import FileHead
-from gonie.formats.format import TaggedFormat
+from gonie.formats.content import Content, FileHead
+from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.system.files import Line
 from gonie.text.alignment import locate
 from gonie.text.report import Report
-from gonie.text.schemes import OUTSIDE
+from gonie.text.schemes import OUTSIDE, looks_tagged
 from gonie.text.types import Sentence
 
 FIELDS: tuple[str, ...] = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
@@ -254,6 +255,25 @@ def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
     return row
 
 
+def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Sentence]:
+    column = options.tag_column
+    if column is None and (key := _key_of_tags(content.head)):
+        column = _MISC + key
+        report.choose("tag column", column, "upos is empty")
+    return read(content.lines, report=report, tag_column=column, columns=options.columns)
+
+
+def _key_of_tags(head: FileHead) -> str | None:
+    """Return the key of MISC whose values look like B-X, I-X and O, if the column upos is empty."""
+    rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
+    words = [row for row in rows if len(row) == len(FIELDS)]
+    if not words or any(row[3] != _EMPTY for row in words):
+        return None
+    pairs = (pair.partition("=") for row in words for pair in row[9].split("|"))
+    keys = Counter(key for key, _, value in pairs if looks_tagged({value: 1}))
+    return keys.most_common(1)[0][0] if keys else None
+
+
 def _recognise(head: FileHead) -> str | None:
     rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
     fits = bool(rows) and all(len(row) == len(FIELDS) and row[0][:1].isdigit() for row in rows)
@@ -263,9 +283,7 @@ def _recognise(head: FileHead) -> str | None:
 TAGGED = TaggedFormat(
     name="conllu",
     description="Universal Dependencies' ten columns",
-    read=lambda content, options, report: read(
-        content.lines, report=report, tag_column=options.tag_column, columns=options.columns
-    ),
+    read=_read,
     write=lambda sentences, scheme: write(sentences, tag_column="misc:NER" if scheme.has_spans else "upos"),
     suffixes=(".conllu",),
     recognise=_recognise,

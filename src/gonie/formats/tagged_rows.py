@@ -29,7 +29,7 @@ from gonie.text.schemes import IOB2, Scheme
 from gonie.text.types import Sentence
 
 TEXT = "text"
-SPANS = ("spans", "entities")
+SPANS = ("spans", "entities", "ents")
 SPAN_LABELS = ("label", "labels")
 """Keys under which doccano has spans. In other files they have labels of the text."""
 WORDS = ("tokens", "words")

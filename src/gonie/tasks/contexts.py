@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import tee
 from typing import Any
 
@@ -28,3 +28,16 @@ def check_stream(texts: Any, *, example: str = "[text]") -> None:
     """Refuse one text in place of several: a string is a sequence of its characters."""
     if isinstance(texts, str | bytes):
         raise InputError("pipe takes several texts, got one", fix=f"Pass a list: pipe({example})")
+    check_no_table(texts)
+
+
+def check_no_table(texts: Any) -> None:
+    """Refuse a table or mapping in place of texts: it is a sequence of the names of its columns or keys."""
+    if isinstance(texts, Mapping) or hasattr(texts, "columns") or hasattr(texts, "column_names"):
+        names = getattr(texts, "columns", None)
+        names = getattr(texts, "column_names", texts) if names is None or callable(names) else names
+        listed = ", ".join(map(repr, list(names)[:8])) if isinstance(names, Iterable) else ""
+        raise InputError(
+            f"expected texts, got a {type(texts).__name__} with the columns or keys {listed}",
+            fix='Pass one of them: frame["text"]',
+        )

@@ -56,6 +56,11 @@ class LabelMap:
         self.rules = dict(rules)
         self._shipped = frozenset(shipped)
 
+    @property
+    def own(self) -> list[str]:
+        """The labels whose rule does not come from ``MAPS``."""
+        return [old for old in self.rules if old not in self._shipped]
+
     def __bool__(self) -> bool:
         return bool(self.rules)
 

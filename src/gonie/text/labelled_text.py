@@ -11,8 +11,8 @@ from gonie.errors import InputError
 from gonie.text.types import Span
 
 Unlabelled = Literal["skip", "error"]
-_MISSING = ("", "NaN", "nan")
-"""Cells without a label. Tables written by pandas have NaN."""
+_MISSING = ("", "NaN", "nan", "null", "NULL", "<NA>", "#N/A")
+"""Cells without a label, as pandas, databases and Excel write them."""
 
 
 @dataclass(frozen=True, slots=True)

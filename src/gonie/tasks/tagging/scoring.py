@@ -144,8 +144,15 @@ def _renamed(
     sentences: Sequence[Sentence], scheme: Scheme, labels: LabelMap, known: Sequence[str], report: Report
 ) -> tuple[list[Sentence], list[str]]:
     """Return the sentences with mapped labels, and the types that the file and the model share."""
-    labels = labels.to_labels(known)
     before = Counter(span[2] for each in sentences for span in to_spans(each.tags or (), scheme))
+    if unused := [old for old in labels.own if old not in before]:
+        raise InputError(
+            f"the label map has a rule for {', '.join(unused)}, but the file's labels are "
+            f"{', '.join(before) or 'only O'}",
+            path=report.path,
+            fix="Remove or correct the rule",
+        )
+    labels = labels.to_labels(known)
     for label, number in before.items():
         if labels[label] == OUTSIDE:
             report.skipped[f"gold entities of the type {label}, which the map drops"] += number

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
@@ -213,6 +213,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     watched = Watched(train, shared)
     texts = watched if part is None else Chained(watched, Untagged(part))
     encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), sources=sources)
+    _check_some_tags(labels, target, data.train)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
             f"more than {MOST_TAGS:,} different tags: {len(encoding.labels):,}, such as "
@@ -256,6 +257,17 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         sentences=train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str) -> None:
+    """Refuse sentences without entities, or with one plain tag: there is nothing to learn."""
+    only = next(iter(tags), schemes.OUTSIDE)
+    if len(tags) == 1 and (only == schemes.OUTSIDE or not scheme.has_spans):
+        raise InputError(
+            f"every token has the tag {only}",
+            path=path,
+            fix="Choose the column of the tags with --tag-column N (in a recipe data.tag_column)",
+        )
 
 
 def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
