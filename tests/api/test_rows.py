@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -159,3 +160,19 @@ def test_other_rows_are_refused(task: str, data: Any, message: str, tmp_path: Pa
         write_rows(data, tmp_path / "x.jsonl", task=task, columns={})
     assert message in str(caught.value)
     assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_numbers_of_tags_need_names(tmp_path: Path) -> None:
+    """They would be learned as the tags 0 and 1."""
+    path, rows = tmp_path / "train.jsonl", [{"tokens": ["George", "lives"], "ner_tags": [1, 0]}]
+    with pytest.raises(InputError, match=r"numbers without names.*data.tag_names"):
+        write_rows(rows, path, task="tag", columns={})
+    write_rows(rows, path, task="tag", columns={"tag_names": ["O", "B-PER"]})
+    assert [token["tag"] for token in json.loads(path.read_text("utf-8"))["tokens"]] == ["B-PER", "O"]
+
+
+def test_sentences_of_word_and_tag_pairs_are_read(tmp_path: Path) -> None:
+    """As NLTK has them, also sentences of two words."""
+    path = tmp_path / "train.jsonl"
+    write_rows([[("George", "B-PER"), ("lives", "O")]], path, task="tag", columns={})
+    assert [token["tag"] for token in json.loads(path.read_text("utf-8"))["tokens"]] == ["B-PER", "O"]

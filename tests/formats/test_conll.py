@@ -274,3 +274,15 @@ def test_counts_match_the_published_corpora(
     assert (report.sentences, report.tokens) == (sentences, tokens)
     assert len({tag[2:] for tag in tags} - {""}) == types
     assert report.noticed.total() == 0
+
+
+def test_columns_of_numbers_and_of_ontonotes_are_not_read_as_words() -> None:
+    """A document name or a sentence number would be learned."""
+    ontonotes = (
+        "bc/x 0 0 Hana NNP (TOP(S(NP*) - - - Sp#1 (PERSON) (ARG0*) (1)\nbc/x 0 1 ran VBD (VP*) - - - S * * -"
+    )
+    with pytest.raises(InputError, match="CoNLL-2012"):
+        read(ontonotes)
+    with pytest.raises(InputError, match=r"the words seem to be numbers: 1, 1, 2.*--word-column N"):
+        read("1 Hana B-PER\n1 came O\n2 Kim B-PER\n2 left O\n3 again O")
+    assert pairs(read("0 Hana B-PER\n1 came O\n\n0 Kim B-PER\n1 left O")[0])[0][0] == ("Hana", "B-PER")

@@ -148,3 +148,21 @@ def test_the_nsmc_reviews_are_read_completely(shared_data: Path) -> None:
     source = LabelledSource(path, TextOptions(text_column="document"))
     assert {text.labels for text in source} == {("0",), ("1",)}
     assert source.report.texts + source.report.skipped["rows with an empty text"] == 50_000
+
+
+def test_a_table_with_semicolons_is_read(tmp_path: Path) -> None:
+    """Excel writes CSV with semicolons in many countries."""
+    path = tmp_path / "a.csv"
+    path.write_text('text;label\n"good; really";pos\nbad, too;neg\n', "utf-8")
+    assert [(each.text, each.labels) for each in LabelledSource(path)] == [
+        ("good; really", ("pos",)),
+        ("bad, too", ("neg",)),
+    ]
+
+
+def test_a_list_written_as_text_is_no_label(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for cell in ('"[""speed"", ""noise""]"', "\"['speed', 'noise']\"", '"[{""start"": 0}]"'):
+        path.write_text(f"text,label\ngood,{cell}\n", "utf-8")
+        with pytest.raises(InputError, match="the label is a list that is written as text"):
+            list(LabelledSource(path))

@@ -304,3 +304,16 @@ def test_a_file_of_mostly_foreign_tags_is_refused_by_every_policy(tmp_path: Path
     options = ReadOptions(scheme="IOB2", repair=policy)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"3 of 4 tags are not IOB2 tags, such as 'premise'"):
         list(TaggedSource(path, options))
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ('{"text": "George", "entities": [[0, 6, "George", "PER"]]}', "invalid span"),
+        ('{"text": "George", "spans": [[0, 6, "PER"]], "entities": [[0, 6, "LOC"]]}', "spans, entities"),
+    ],
+)
+def test_spans_that_cannot_be_understood_are_refused(tmp_path: Path, record: str, message: str) -> None:
+    (tmp_path / "a.jsonl").write_text(f"{record}\n", "utf-8")
+    with pytest.raises(InputError, match=message):
+        list(TaggedSource(tmp_path / "a.jsonl"))

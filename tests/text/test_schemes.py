@@ -393,10 +393,10 @@ def test_schemes_are_restored_from_names_and_json() -> None:
     assert scheme_named("IO") == IO
     for scheme in (*SCHEMES, IO):
         assert Scheme.from_json(scheme.to_json()) == scheme
-    with pytest.raises(InputError, match="IOB1, IOB2, BIOES, BILOU, IO, plain"):
+    with pytest.raises(InputError, match="IOB1, IOB2, BIOES, BILOU, BMES, IO, plain"):
         scheme_named("XYZ")
     with pytest.raises(InputError, match="unknown tag scheme"):
-        Scheme(kind="BMES")  # type: ignore[arg-type]
+        Scheme(kind="BIOLU")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="IOB1"):
         Scheme(kind="IOB1", typed_inside=False)
     assert str(Scheme(kind="BILOU", affix="suffix")) == "BILOU (X-B X-I X-L X-U O)"
@@ -447,3 +447,12 @@ def test_labels_are_bare_if_o_is_the_most_frequent() -> None:
 def test_other_entity_types_become_o() -> None:
     assert keep_types(["B-PER", "I-PER", "O", "B-LOC"], IOB2, ["PER"]) == ["B-PER", "I-PER", "O", "O"]
     assert keep_types(["PERSON", "O", "LOC"], IO, ["PER", "PERSON"]) == ["PERSON", "O", "O"]
+
+
+def test_bmes_is_detected_and_converted() -> None:
+    """Chinese corpora mark the middle of an entity with M."""
+    tags = ["B-ORG", "M-ORG", "E-ORG", "O", "S-LOC"]
+    scheme = detect([tags]).scheme
+    assert scheme.kind == "BMES"
+    assert convert(tags, scheme, Scheme(kind="IOB2")) == ["B-ORG", "I-ORG", "I-ORG", "O", "B-LOC"]
+    assert convert(["B-ORG", "I-ORG", "I-ORG"], Scheme(kind="IOB2"), scheme) == ["B-ORG", "M-ORG", "E-ORG"]

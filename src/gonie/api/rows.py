@@ -103,12 +103,16 @@ def _tag_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) 
         if row.tags is None:
             raise InputError(f"{place}: sentence without tags")
         return _sentence_record(row, place)
+    if isinstance(row, list) and row and all(_is_tagged_word(each) for each in row):  # as NLTK has sentences
+        own_words, own_tags = zip(*row, strict=True)
+        return _sentence_record(Sentence(own_words, own_tags), place)
     if isinstance(row, tuple | list) and len(row) == 2:
         first, second = _plain(row[0]), _plain(row[1])
         if isinstance(first, str) and isinstance(second, dict):  # (text, {"entities": […]})
             return _tag_record({"text": first, **second}, names, columns, place)
         if isinstance(first, list) and isinstance(second, list):
-            return _tag_record({"tokens": first, "tags": second}, names, {"tag_column": "tags"}, place)
+            own = {**columns, "tag_column": "tags"}
+            return _tag_record({"tokens": first, "tags": second}, names, own, place)
     if isinstance(row, Mapping):
         record = {key: _plain(value) for key, value in row.items()}
         if isinstance(record.get("text"), str) and any(key in record for key in (*SPANS, "tokens")):
@@ -116,14 +120,29 @@ def _tag_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) 
         words = next((key for key in WORDS if isinstance(record.get(key), list)), None)
         if words is not None:
             tags = _tag_column(record, words, columns.get("tag_column"), place)
-            named = names.get(tags)
-            given = [named[tag] if named and isinstance(tag, int) else str(tag) for tag in record[tags]]
+            given = _tag_names(record[tags], columns.get("tag_names") or names.get(tags), place)
             return _sentence_record(Sentence(tuple(map(str, record[words])), tuple(given)), place)
     raise InputError(
         f"{place}: not a tagged sentence: {_shown(row)}",
         fix='Pass gonie.Sentence(words, tags), (words, tags), or a row with "tokens" and "tags", or with '
         '"text" and "spans"',
     )
+
+
+def _is_tagged_word(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(each, str) for each in value)
+
+
+def _tag_names(tags: Sequence[Any], names: Sequence[str] | None, place: str) -> list[str]:
+    """Return tags as they are, or the names of numbers."""
+    if not any(type(tag) is int for tag in tags):
+        return list(map(str, tags))
+    if not names or not all(type(tag) is int and 0 <= tag < len(names) for tag in tags):
+        raise InputError(
+            f"{place}: tags are numbers without names: {_shown(list(tags))}",
+            fix='List the names in order: set={"data.tag_names": ["O", "B-PER", …]}',
+        )
+    return [names[tag] for tag in tags]
 
 
 def _tag_column(record: Record, words: str, asked: Any, place: str) -> str:

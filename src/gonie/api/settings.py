@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os import PathLike, fspath
@@ -37,6 +38,7 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+_RULE = r"(?:'[^']*=[^']*'|[^\s']+=[^\s']+)"
 _OPTIONS = (
     (
         re.compile(r"--([\w-]+)(?=(?:, --[\w-]+)* do(?:es)? not apply)"),
@@ -46,7 +48,7 @@ _OPTIONS = (
         re.compile(r"--set '?([\w.]+)=([^\s',;.)]*)'?"),
         lambda match: f"set={{{_quoted(match[1])}: {_value(match[2])}}}",
     ),
-    (re.compile(r"--map \S+=\S+(?: --map \S+=\S+)*"), lambda match: f"map={_mapped(match[0])}"),
+    (re.compile(rf"--map {_RULE}(?: --map {_RULE})*"), lambda match: f"map={_mapped(match[0])}"),
     (
         re.compile(r"gonie train (\w+) (\S+?)(?=\.?(?:\s|$))"),
         lambda match: f"gonie.train({_quoted(match[1])}, {_quoted(match[2])})",
@@ -64,7 +66,7 @@ _ARGUMENTS = {"text": "text_column", "label": "label_column"}
 
 def _mapped(options: str) -> str:
     """Return several options ``--map OLD=NEW`` as one dictionary."""
-    rules = (rule.rpartition("=") for rule in options.split() if rule != "--map")
+    rules = (rule.rpartition("=") for rule in shlex.split(options) if rule != "--map")
     return "{" + ", ".join(f"{_quoted(old)}: {_quoted(new)}" for old, _, new in rules) + "}"
 
 

@@ -238,7 +238,7 @@ def convert_command(
     scheme: Annotated[
         str | None,
         typer.Option(
-            "--scheme", help="Tag scheme to write: IOB1, IOB2, BIOES, BILOU or IO. Default: unchanged."
+            "--scheme", help="Tag scheme to write: IOB1, IOB2, BIOES, BILOU, BMES or IO. Default: unchanged."
         ),
     ] = None,
     repair: Annotated[

@@ -15,6 +15,7 @@ from gonie.formats.tagged import read
 from gonie.formats.text_rows import (
     ARGUMENT,
     AUTO,
+    CONLL,
     JSONL,
     LINES,
     PARQUET,
@@ -38,7 +39,6 @@ from gonie.text.report import Report
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Sentence
 
-CONLL = "conll"
 QUEUED = 10_000
 """Rows of a stream that are read ahead, and answered together, at most."""
 

@@ -28,6 +28,7 @@ MIXED = "\t "
 """The separator of a file whose columns are separated by any runs of tabs and spaces."""
 _SEPARATORS: Mapping[str, str] = {"tab": "\t", "blank": " ", "mixed": MIXED}
 _FIELDS = re.compile(r"[^\t ]+")
+_BRACKETS = re.compile(r"[(\w-]*\([^\t ]*\*?\)*|\*\)*")
 _FEW = 5  # fewer lines may have the same number of words by chance
 _RANGE = re.compile(r"\d+[-.]\d+")  # multiword tokens and empty nodes of CoNLL-U
 _UNFIT = re.compile(r"[\t\n\r\0]")
@@ -270,11 +271,29 @@ def _layout(head: list[Line], ordinary: list[Line], given: _GivenColumns, report
     mixed = [row for row in others if len(row) == width]
     numbered = _numbers_tokens(head, splitting, width)
     word = _word_column(numbered, width, given, report)
+    _refuse_unread(rows, word, given)
     columns = {name: _column(index, width, name, given.path) for name, index in given.columns.items()}
     taken = {word, *columns.values(), *([0] if numbered else [])}
     tag = _tag_column(rows + mixed, width, taken, given, report)
     tags = frozenset() if tag is None else frozenset(row[tag] for row in rows)
     return ColumnLayout(separator, width, word, tag, columns, numbered=numbered, tags=tags)
+
+
+def _refuse_unread(rows: list[list[str]], word: int, given: _GivenColumns) -> None:
+    """Refuse columns of CoNLL-2012, and a word column that has only numbers."""
+    if any(len(row) > 10 and _BRACKETS.fullmatch(row[5]) for row in rows):
+        raise InputError(
+            "columns of CoNLL-2012 (OntoNotes), whose entities are in brackets: (PERSON*",
+            path=given.path,
+            fix="Convert them to one tag per token, such as B-PERSON",
+        )
+    numbers = sum(row[word].isdecimal() for row in rows)
+    if given.word is None and numbers == len(rows) >= _FEW and len(rows[0]) > 2:
+        raise InputError(
+            f"the words seem to be numbers: {', '.join(row[word] for row in rows[:5])}",
+            path=given.path,
+            fix="Choose the column of the words with --word-column N (in a recipe data.word_column)",
+        )
 
 
 def _separator(ordinary: list[Line], given: _GivenColumns, report: Report) -> str:
@@ -314,18 +333,22 @@ def _is_mixed(texts: list[str], separator: str) -> bool:
 
 
 def _numbers_tokens(head: list[Line], layout: ColumnLayout, width: int) -> bool:
-    """Return whether the first column numbers the tokens 1, 2, 3 … in sentences of two or more tokens."""
-    expected, longest = 1, 0
+    """Return whether the first column numbers the tokens, from 0 or 1, in sentences of two or more tokens."""
+    return any(_numbered_from(first, head, layout, width) for first in (1, 0))
+
+
+def _numbered_from(start: int, head: list[Line], layout: ColumnLayout, width: int) -> bool:
+    expected, longest = start, 0
     for _, text in head:
         if not text.strip():
-            expected = 1
+            expected = start
             continue
         fields = layout.split(text)
         if len(fields) != width or _RANGE.fullmatch(fields[0]) or text.startswith(("#", DOCUMENT)):
             continue
         if fields[0] != str(expected):
             return False
-        longest = max(longest, expected)
+        longest = max(longest, expected - start + 1)
         expected += 1
     return width > 1 and longest > 1
 

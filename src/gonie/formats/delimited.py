@@ -34,12 +34,16 @@ def read_tab_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
 def read_csv_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
     """Yield the cells of each row, with the line on which it begins. Empty lines are skipped and counted."""
     begin = 1
+    lines = iter(lines)
+    first = next(lines, None)
+    if first is None:
+        return
 
     def line_texts() -> Iterator[str]:
-        for _, line in lines:
+        for _, line in chain([first], lines):
             yield line + "\n"
 
-    reader = csv.reader(line_texts(), strict=True)
+    reader = csv.reader(line_texts(), delimiter=_delimiter(first[1]), strict=True)
     while True:
         try:
             fields = next(reader, None)
@@ -59,6 +63,11 @@ def read_csv_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
         else:
             report.skipped["empty lines"] += 1
         begin = reader.line_num + 1
+
+
+def _delimiter(line: str) -> str:
+    """Return what separates the columns: semicolons (Excel in Europe) if a header has only these."""
+    return ";" if ";" in line and "," not in line and "; " not in line else ","
 
 
 ReadRows = Callable[[Iterable[Line], Report], Iterator[Fields]]
@@ -135,7 +144,7 @@ def _peek_csv(head: FileHead) -> Mapping[str, Any] | None:
     if head.is_json or not head.filled or "\t" in head.filled[0]:
         return None
     try:
-        return _sample(list(csv.reader(head.filled[:2])))
+        return _sample(list(csv.reader(head.filled[:2], delimiter=_delimiter(head.filled[0]))))
     except csv.Error:
         return None
 

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 
 from gonie.errors import GonieError, InputError
 from gonie.formats.content import Content, FileHead, open_content
-from gonie.formats.format import Format, LabelledFormat, PairFormat, TaggedFormat
+from gonie.formats.format import Format, LabelledFormat, PairFormat, RowFormat, TaggedFormat
 from gonie.formats.table import FORMATS, PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
@@ -70,8 +70,10 @@ def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ())
     match = next(iter(_matches(head)), None)
     what = _foreign(head) if match is None else f"a {match.format.name} file ({match.reason})"
     table = next((each for each in ROW_FORMATS.values() if _suffix(head.path) in each.suffixes), None)
+    if what is None and head.record is not None:
+        what = "one JSON object per line"
     if what is None and table is not None:
-        what = f"a {table.description}" if head.record is None else "one JSON object per line"
+        what = f"a {table.description}"
     if what is None:
         return
     quoted = shlex.quote(str(path))
@@ -81,8 +83,18 @@ def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ())
     raise InputError(
         f"the file is {what}, not plain text with one text per line",
         path=path,
-        fix=convert if to in readable and (match or table) else "Write its texts to a file, one per line",
+        fix=convert
+        if to in readable and (match or _has_texts(head, table))
+        else "Write its texts to a file, one per line",
     )
+
+
+def _has_texts(head: FileHead, table: RowFormat | None) -> bool:
+    """Return whether a table that is not recognised may have a column of texts."""
+    if head.document is None:
+        return table is not None
+    sample = head.document[0] if isinstance(head.document, list) and head.document else None
+    return isinstance(sample, dict) and "text" in sample
 
 
 def kind_of_examples(path: str | PathLike[str]) -> str:

@@ -191,13 +191,20 @@ def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
 
 def _spans(row: Mapping[str, Any], text: str, path: str, line: int) -> list[CharSpan] | None:
     """Return the gold spans of a row, or None if it does not have them."""
+    given = [key for key in SPANS if row.get(key)]
+    if len(given) > 1:
+        raise InputError(
+            f"spans under several keys: {', '.join(given)}", path=path, line=line, fix="Keep one of them"
+        )
     key = next((key for key in SPANS if row.get(key) is not None), None)
+    key = given[0] if given else key
     key = key or next((key for key in SPAN_LABELS if are_spans(row.get(key))), None)
     if key is None:
         return None
     spans = []
     for value in _listed(row[key], key, path, line):
-        label = value.get("label") if isinstance(value, dict) else value[2] if _is_row(value, 3) else None
+        triple = isinstance(value, list) and len(value) == 3
+        label = value.get("label") if isinstance(value, dict) else value[2] if triple else None
         if not isinstance(label, str) or not label:
             raise InputError(
                 f"invalid span: {_shown(value)}",
@@ -284,5 +291,14 @@ def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> 
 def _tokens(sentence: Sentence, tagged: bool) -> Iterator[dict[str, Any]]:
     """Yield the offsets of the tokens, with their tags if ``tagged``."""
     tags = (sentence.tags if tagged else None) or ()
-    for (start, end), tag in zip_longest(sentence.offsets(), tags):
+    offsets = sentence.offsets()
+    for (_, end), (start, _), word in zip(offsets, offsets[1:], sentence.words, strict=False):
+        if start < end:
+            raise InputError(
+                f"tables cannot store words that share characters, as of a multiword token: {word!r}",
+                path=sentence.path or None,
+                line=sentence.line,
+                fix="Write conllu or conll instead",
+            )
+    for (start, end), tag in zip_longest(offsets, tags):
         yield {"start": start, "end": end} | ({} if tag is None else {"tag": tag})

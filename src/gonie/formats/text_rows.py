@@ -26,7 +26,7 @@ from gonie.formats.delimited import read_csv_rows, read_tab_rows, refuse_header
 from gonie.formats.detect import identify, refuse_plain_text
 from gonie.formats.format import TaggedFormat
 from gonie.formats.jsonl import read_record
-from gonie.formats.table import TEXT_FORMATS
+from gonie.formats.table import FORMATS, TEXT_FORMATS
 from gonie.system.files import STANDARD_INPUT, display, is_empty, is_stream, is_utf8, lines
 from gonie.system.parquet import SUFFIX, ParquetCell, check_names
 from gonie.text.report import Report
@@ -35,6 +35,7 @@ AUTO = "auto"
 """Choose the kind by the suffix of each file."""
 TEXT, TOKENS, JSONL, TSV, CSV, PARQUET = "text", "tokens", "jsonl", "tsv", "csv", "parquet"
 TABLES = (TSV, CSV)
+CONLL = "conll"
 COMPRESSED = (".gz", ".xz")
 LONGEST_NAME = 4096
 ARGUMENT = "TEXT"  # the name in messages of the text given on the command line
@@ -43,6 +44,7 @@ Place = tuple[str, int, str]
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     PARQUET: (SUFFIX,),
     **{name: known.suffixes for name, known in TEXT_FORMATS.items()},
+    CONLL: FORMATS[CONLL].suffixes,
 }
 """The file suffixes of each kind."""
 
@@ -241,6 +243,15 @@ def read_table(
     if first is None:
         raise InputError("the file is empty", path=file)
     names: Sequence[str] = first[1]
+    if (
+        kind == TSV
+        and len(names) == 1
+        and "," in names[0]
+        and set(names[0].split(",")) & {*columns[0], "label"}
+    ):
+        raise InputError(
+            f"no tabs in the header: {names[0][:100]!r}", path=file, line=1, fix="Pass --input csv"
+        )
     if labelled and columns[0][0] not in names and len(names) <= 2:
         if not is_stream(path):
             beginning = list(read(islice(lines(path), PEEK), Report(path=file)))

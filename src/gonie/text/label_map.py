@@ -6,6 +6,7 @@ types that they share: PER, LOC and ORG.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gonie.errors import InputError
@@ -121,7 +122,7 @@ def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
     if labels and not set(labels) & set(known):
         found = propose(labels, known)
         unclear = set(found.values()) == {OUTSIDE}
-        rules = [f"--map {old}={'LABEL' if unclear else new}" for old, new in found.items()]
+        rules = ["--map " + shlex.quote(f"{old}={'LABEL' if unclear else new}") for old, new in found.items()]
         rest = f" and so on for all {len(rules)}" if len(rules) > SHOWN else ""
         raise InputError(
             f"the file's labels are {', '.join(labels[:8])}, and the model's are {', '.join(known[:8])}",

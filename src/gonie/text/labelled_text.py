@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from gonie.text.types import Span
 Unlabelled = Literal["skip", "error"]
 _MISSING = ("", "NaN", "nan", "null", "NULL", "<NA>", "#N/A")
 """Cells without a label, as pandas, databases and Excel write them."""
+
+
+_LIST = re.compile(r"\[(?:['\"{].*)?\]", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,14 @@ def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tu
     if cell.strip() in _MISSING:
         check_unlabelled(options, path=path, line=line)
         return None
+    if _LIST.fullmatch(cell.strip()):
+        raise InputError(
+            f"the label is a list that is written as text: {cell.strip()[:60]!r}",
+            path=path,
+            line=line,
+            fix="Save lists as such, in JSONL or Parquet, or give a separator of labels: "
+            "--label-separator CHARACTER (in a recipe data.label_separator)",
+        )
     return (cell.strip(),)
 
 

@@ -26,6 +26,7 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
     "IOB2": {"B": "BS", "I": "IE"},
     "BIOES": {"B": "B", "I": "I", "E": "E", "S": "S"},
     "BILOU": {"B": "B", "I": "I", "E": "E", "S": "S"},
+    "BMES": {"B": "B", "I": "I", "E": "E", "S": "S"},
     "IO": {"I": "BIES"},
 }
 """The BIOES markers that a marker of each scheme may stand for. BIOES is the most exact scheme."""

@@ -5,6 +5,7 @@
     IOB2    B I I      B      … I | B
     BIOES   B I E      S      … E | B
     BILOU   B I L      U      … L | B
+    BMES    B M E      S      … E | B
     IO      X X X      X      … X | X, which is then one entity: tags are bare labels, boundaries are lost
     plain   no entities: each tag is an independent label (part of speech)
 
@@ -31,7 +32,7 @@ from numpy.typing import NDArray
 
 from gonie.errors import InputError
 
-Kind = Literal["IOB1", "IOB2", "BIOES", "BILOU", "IO", "plain"]
+Kind = Literal["IOB1", "IOB2", "BIOES", "BILOU", "BMES", "IO", "plain"]
 Affix = Literal["prefix", "suffix"]
 Mode = Literal["conlleval", "strict"]
 Policy = Literal["error", "begin", "outside"]
@@ -48,6 +49,7 @@ _MARKERS: Mapping[str, Mapping[str, str]] = {
     "IOB2": {"B": "B", "I": "I"},
     "BIOES": {"B": "B", "I": "I", "E": "E", "S": "S"},
     "BILOU": {"B": "B", "I": "I", "L": "E", "U": "S"},
+    "BMES": {"B": "B", "M": "I", "E": "E", "S": "S"},
     "IO": {},  # a tag is its label
     "plain": {},
 }
@@ -60,10 +62,14 @@ _NAMES: Mapping[str, Kind] = {
     "IOBES": "BIOES",
     "BILOU": "BILOU",
     "BILUO": "BILOU",
+    "BMES": "BMES",
+    "BMESO": "BMES",
     "IO": "IO",
     "PLAIN": "plain",
 }
 
+_CLOSED: tuple[Kind, ...] = ("BIOES", "BILOU", "BMES")
+"""The kinds that mark the last token of an entity."""
 _SHOWN = 3  # problems listed in an error message
 
 _Mark = tuple[str, str | None]  # a marker letter and its label; None where the tag carries none
@@ -233,7 +239,7 @@ def _whole(markers: str, kind: Kind) -> bool:
         return True
     if kind == "IOB1":
         return first in ("b", "I") and rest.strip("I") == ""
-    if kind == "IOB2" or (kind in ("BIOES", "BILOU") and rest):
+    if kind == "IOB2" or (kind in _CLOSED and rest):
         inside = rest if kind == "IOB2" else rest[:-1]
         closed = kind == "IOB2" or rest[-1] == "E"
         return first in "Bb" and inside.strip("I") == "" and closed
@@ -339,7 +345,7 @@ def _orphan(before: _Mark, now: _Mark, kind: Kind) -> bool:
 
 
 def _unclosed(now: _Mark, after: _Mark, kind: Kind) -> bool:
-    return kind in ("BIOES", "BILOU") and now[0] in ("B", "I") and not _continues(now, after)
+    return kind in _CLOSED and now[0] in ("B", "I") and not _continues(now, after)
 
 
 def _valid(before: _Mark | None, now: _Mark | None, after: _Mark | None, kind: Kind) -> bool:
@@ -449,7 +455,7 @@ _NOTATIONS: tuple[tuple[str, Affix, bool], ...] = (
     ("_", "suffix", False),
     ("", "prefix", True),
 )
-_KINDS: tuple[Kind, ...] = ("IOB2", "IOB1", "BIOES", "BILOU")
+_KINDS: tuple[Kind, ...] = ("IOB2", "IOB1", "BIOES", "BILOU", "BMES")
 _READABLE = 0.9
 """Minimum share of the tags other than O that a notation must parse. The rest count as errors of the file."""
 
@@ -501,7 +507,7 @@ class TagTally:
         * If no notation parses more than nine in ten of the tags other than O: IO if O is the most frequent
           tag, otherwise plain labels.
         * If all tags are O: IOB2, as there is no evidence for another scheme.
-        * Otherwise the notation and kind with the fewest invalid tags. Ties go to IOB2, IOB1, BIOES, BILOU.
+        * Otherwise the notation and kind with the fewest invalid tags. Ties go to IOB2, IOB1, BIOES, …
           So a file valid as both IOB1 and IOB2 is IOB2, and one without E and S is never BIOES.
         """
         counts = self.counts()

@@ -52,7 +52,8 @@ class TagDataConfig(CorpusConfig):
         default={}, description="additional columns by name, such as {pos = 1}, for context features"
     )
     scheme: str = Field(
-        default="auto", description="tag scheme of the files: auto, IOB1, IOB2, BIOES, BILOU, IO or plain"
+        default="auto",
+        description="tag scheme of the files: auto, IOB1, IOB2, BIOES, BILOU, BMES, IO or plain",
     )
     model_scheme: Literal["IOB2", "BIOES", "BILOU", "IO"] = Field(
         default="BIOES",

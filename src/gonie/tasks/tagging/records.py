@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import read
-from gonie.formats.text_rows import JSONL, PARQUET, TABLES, TEXT, TOKENS, TSV, TextRow, read_table
+from gonie.formats.text_rows import CONLL, JSONL, PARQUET, TABLES, TEXT, TOKENS, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.records import Answered, InputKinds, Reject
 from gonie.tasks.tagging.tagger import Tagger
@@ -20,8 +20,6 @@ from gonie.text.types import Document, Sentence
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-CONLL = "conll"
 
 
 class TagRecords:
@@ -36,7 +34,7 @@ class TagRecords:
     inputs = InputKinds(
         stream=(TEXT, TOKENS, JSONL, CONLL, *TABLES, PARQUET),
         labelled=(CONLL, *TABLES),
-        detected=(JSONL, *TABLES, PARQUET),
+        detected=(JSONL, CONLL, *TABLES, PARQUET),
         files=(TEXT, TOKENS, JSONL, TSV, PARQUET),
     )
     outputs = ("pretty", CONLL, JSONL)
