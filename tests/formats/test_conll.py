@@ -286,3 +286,10 @@ def test_columns_of_numbers_and_of_ontonotes_are_not_read_as_words() -> None:
     with pytest.raises(InputError, match=r"the words seem to be numbers: 1, 1, 2.*--word-column N"):
         read("1 Hana B-PER\n1 came O\n2 Kim B-PER\n2 left O\n3 again O")
     assert pairs(read("0 Hana B-PER\n1 came O\n\n0 Kim B-PER\n1 left O")[0])[0][0] == ("Hana", "B-PER")
+
+
+def test_a_hash_before_a_tab_is_a_token_of_a_file_with_spaces() -> None:
+    """As a comment, the word and its entity would be lost."""
+    sentences, report = read("Pay O\n#\tB-ORG\nrent O\n# a comment")
+    assert pairs(sentences) == [[("Pay", "O"), ("#", "B-ORG"), ("rent", "O")]]
+    assert report.comments == 1
