@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gonie.errors import InputError
 from gonie.formats import conll as columns
+from gonie.formats.tagged import TaggedSource
 from gonie.text.report import Report
 from gonie.text.types import Sentence
 
@@ -293,3 +294,10 @@ def test_a_hash_before_a_tab_is_a_token_of_a_file_with_spaces() -> None:
     sentences, report = read("Pay O\n#\tB-ORG\nrent O\n# a comment")
     assert pairs(sentences) == [[("Pay", "O"), ("#", "B-ORG"), ("rent", "O")]]
     assert report.comments == 1
+
+
+def test_lines_that_end_in_cr_alone_are_refused(tmp_path: Path) -> None:
+    """They would be one line, of which all but two words are lost."""
+    (tmp_path / "f").write_bytes(b"a B-X\rb O\r\rc O\r")
+    with pytest.raises(InputError, match="end in CR alone"):
+        list(TaggedSource(tmp_path / "f"))

@@ -158,6 +158,22 @@ def test_other_schemes_and_sentences_without_a_text_are_written() -> None:
     }
 
 
+def test_words_that_a_file_gave_are_written_even_if_their_text_is_known() -> None:
+    """Otherwise a converted corpus is split by another tokenizer when it is read."""
+    text = "Don't go. Stay."
+    given = [
+        Sentence(("Don't", "go."), ("B-X", "O"), text=text, starts=(0, 6), ends=(5, 9)),
+        Sentence(
+            tuple("Stay."), ("O",) * 5, text=text, starts=tuple(range(10, 15)), ends=tuple(range(11, 16))
+        ),
+    ]
+    back, _ = read(*write(given))
+    assert [(each.words, each.tags) for each in back] == [
+        (("Don't", "go."), ("B-X", "O")),
+        (tuple("Stay."), ("O",) * 5),
+    ]
+
+
 def test_plain_labels_are_written_with_the_tokens() -> None:
     line = next(write([Sentence(("ab", "c"), ("N", "V"))], scheme=PLAIN))
     back, _ = read(line)

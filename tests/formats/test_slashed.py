@@ -49,6 +49,17 @@ def test_writing_and_reading_gives_the_same_sentences(tmp_path: Path) -> None:
     assert (tmp_path / "again.txt").read_bytes() == FILE.read_bytes()
 
 
+def test_joined_morphemes_of_an_eojeol_are_separated(tmp_path: Path) -> None:
+    text = "삼성/NNP+은/JX 1+1/SN 좋/VA+다/EF+./SF\n나/NP+는/JX\n"
+    found = source(tmp_path / "f", text)
+    first, second = found
+    assert first.words == ("삼성", "은", "1+1", "좋", "다", ".")
+    assert first.tags == ("NNP", "JX", "SN", "VA", "EF", "SF")
+    assert first.columns["eojeol"] == ("1", "1", "2", "3", "3", "3")
+    write(tmp_path / "again", [first, second], "slashed")
+    assert (tmp_path / "again").read_text("utf-8") == text
+
+
 @pytest.mark.parametrize("item", ["말", "말/", "/O", "말/B/"])
 def test_a_word_without_a_tag_is_refused(item: str, tmp_path: Path) -> None:
     found = source(tmp_path / "f", f"삼성/B_Com 전자/I\n\n두리/B_Com {item}\n")

@@ -98,6 +98,12 @@ def open_content(path: str | PathLike[str], *, columns: Sequence[str] = ()) -> C
     if _begins_document(first):
         first += content
         document = _document(first, name)
+    if document is None and len(first) == 1 and "\r" in first[0][1]:
+        raise InputError(
+            "the lines end in CR alone, as on old Macintosh computers",
+            path=name,
+            fix="Convert the line ends: tr '\\r' '\\n' < OLD > NEW",
+        )
     head = FileHead(name, [text for _, text in first[:PEEK]], document=document, columns=columns)
     return Content(Path(path), head, chain(first, content))
 

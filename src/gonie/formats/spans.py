@@ -90,7 +90,8 @@ def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) 
             line=annotated.line,
             fix="Choose the language and the token unit",
         )
-    return [replace(sentence, path=path, line=annotated.line) for sentence in tokenizer(annotated.text)]
+    sentences = tokenizer(annotated.text)
+    return [replace(sentence, path=path, line=annotated.line, split=True) for sentence in sentences]
 
 
 def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:

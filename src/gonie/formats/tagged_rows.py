@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -263,18 +264,38 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
 
 
 def _records(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[dict[str, Any]]:
-    return (sentence_record(own, scheme=scheme) for own in texts_of(sentences))
+    """Yield a row for each text that gonie split, and for each sentence whose words a file gave.
+
+    A row cannot say where a sentence begins, so sentences of given words do not share a text.
+    """
+    for own in texts_of(sentences):
+        if own[0].split:
+            yield sentence_record(own, scheme=scheme)
+        else:
+            for sentence in own:
+                yield sentence_record([sentence if len(own) == 1 else _own_text(sentence)], scheme=scheme)
+
+
+def _own_text(sentence: Sentence) -> Sentence:
+    """Return the sentence with only its part of the text."""
+    first, last = (sentence.starts[0], sentence.ends[-1]) if sentence.words else (0, 0)
+    return replace(
+        sentence,
+        text=sentence.surface[first:last],
+        starts=tuple(start - first for start in sentence.starts),
+        ends=tuple(end - first for end in sentence.ends),
+    )
 
 
 def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> dict[str, Any]:
     """Return the row of sentences that share one text.
 
-    Entities are written to ``spans``. Plain labels are written to ``tokens``, with offsets. Words whose text
-    is not known are written to ``tokens`` too, because another tokenizer might split them.
+    Entities are written to ``spans``. Plain labels are written to ``tokens``, with offsets. Words that a file
+    gave are written to ``tokens`` too, because a tokenizer might split the text otherwise.
     """
     record: dict[str, Any] = {"text": sentences[0].surface}
     tagged = all(sentence.tags is not None for sentence in sentences)
-    if sentences[0].text is None or (tagged and not scheme.has_spans):
+    if not sentences[0].split or (tagged and not scheme.has_spans):
         record["tokens"] = [
             token for sentence in sentences for token in _tokens(sentence, tagged and not scheme.has_spans)
         ]

@@ -140,7 +140,8 @@ class Sentence:
 
     ``tags`` is the gold column, if any. ``columns`` holds further columns by name (``pos``, ``chunk`` …),
     each as long as ``words``. ``starts`` and ``ends`` are character offsets into ``text``. ``path`` and
-    ``line`` locate the start of the sentence, for messages.
+    ``line`` locate the start of the sentence, for messages. ``split`` says that a tokenizer made the words
+    from a text of the file, which then has no words of its own.
     """
 
     words: tuple[str, ...]
@@ -151,6 +152,7 @@ class Sentence:
     ends: tuple[int, ...] = ()
     path: str = ""
     line: int = 0
+    split: bool = field(default=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.words)
