@@ -154,16 +154,13 @@ def test_training_and_scoring_refuse_the_files_of_other_tasks(
     assert is_explained(scored.err)
     other = {"tag": "gonie train tag", "classify": "gonie train classify", "pair": "gonie train pairs"}
     if tasks := tasks_of(file.name):
-        several = {"tag"} if file.suffix == ".spacy" else set()
-        assert any(other[each] in trained.err for each in tasks | several)
+        assert any(other[each] in trained.err for each in tasks)
 
 
 @everything
 def test_check_reads_a_file_for_what_it_is(gonie: Command, file: Path) -> None:
     ended = gonie("data", "check", file)
-    if file.name == "spacy-categories.spacy":  # not known before all documents are read
-        assert "run: gonie train classify" in ended.out
-    elif tasks_of(file.name):
+    if tasks_of(file.name):
         assert ended.code == 0, ended.out + ended.err
         nouns = {"tag": "sentence", "classify": "text", "pair": "pair"}
         assert any(f" {nouns[task]}" in ended.out for task in tasks_of(file.name))

@@ -107,7 +107,8 @@ def test_unknown_and_missing_labels_are_minus_one() -> None:
 
 
 def test_two_labels_are_refused_for_single_label_classification() -> None:
-    with pytest.raises(InputError, match="f:4: expected one label per text, got 'pos', 'neg'"):
+    message = r"f:4: expected one label per text, got 'pos', 'neg'.*--label-separator"
+    with pytest.raises(InputError, match=message):
         fitted().encode([LabelledText("a", ("pos", "neg"), path="f", line=4)])
 
 

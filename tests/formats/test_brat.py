@@ -42,6 +42,15 @@ def test_a_folder_is_read_with_its_subfolders() -> None:
     }
 
 
+@pytest.mark.parametrize("offsets", ["0 6", "1 7"])
+def test_a_byte_order_mark_is_no_part_of_a_token(offsets: str, tmp_path: Path) -> None:
+    """Editors on Windows add it after the annotation (0 6). brat counts the mark that it finds (1 7)."""
+    path = pair(tmp_path, f"\ufeffT1\tPER {offsets}\tGeorge\r\n", "\ufeffGeorge sleeps.\r\n")
+    assert shown(read_tagged(path)[0]) == [("George sleeps .", "B-PER O O")]
+    pair(tmp_path, "", "\ufeffGeorge")
+    assert shown(read_tagged(tmp_path)[0]) == [("George", "O")]
+
+
 def test_discontinuous_and_overlapping_spans_are_listed() -> None:
     _, report = read_tagged(FOLDER)
     listed = [(span.line, span.text, span.reason) for span in report.misaligned]

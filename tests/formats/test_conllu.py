@@ -163,3 +163,15 @@ def test_entities_in_misc_are_read_if_there_are_no_parts_of_speech(tmp_path: Pat
     path.write_text("\n".join(rows) + "\n\n", "utf-8")
     (sentence,) = TaggedSource(path)
     assert sentence.tags == ("B-PER", "O")
+
+
+def test_entities_beside_parts_of_speech_are_named_with_the_option_that_reads_them(tmp_path: Path) -> None:
+    """As Stanza writes them: a tagger of entities would learn the parts of speech."""
+    path = tmp_path / "a.conllu"
+    rows = [row("1", "Anna", "PROPN", misc="start_char=0|ner=S-PER"), row("2", "ran", "VERB", misc="ner=O")]
+    path.write_text("\n".join(rows) + "\n\n", "utf-8")
+    source = TaggedSource(path)
+    assert [sentence.tags for sentence in source] == [("PROPN", "VERB")]
+    reason = "for the entities in MISC, --tag-column misc:ner or --set data.tag_column=misc:ner"
+    assert source.report.choices["tag column"] == ("upos", reason)
+    assert [each.tags for each in source.with_options(tag_column="misc:ner")] == [("S-PER", "O")]

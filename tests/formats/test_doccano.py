@@ -91,10 +91,6 @@ def test_entities_survive_writing_and_reading(tmp_path: Path) -> None:
         ({"text": TEXT, "label": [[0, 6]]}, "a.jsonl:2: invalid span"),
         ({"text": TEXT, "label": ["news"]}, "a.jsonl:2: the labels of this record are not spans"),
         ({"label": SPANS}, "a.jsonl:2: no key 'text'"),
-        (
-            {"text": TEXT, "annotations": [{"label": 1, "start_offset": 0, "end_offset": 6}]},
-            "numbers without names",
-        ),
     ],
 )
 def test_damaged_records_are_refused(record: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -102,11 +98,11 @@ def test_damaged_records_are_refused(record: dict[str, Any], message: str, tmp_p
         read_tagged(saved(tmp_path / "a.jsonl", {"text": TEXT, "label": SPANS}, record))
 
 
-def test_exports_with_numbered_labels_are_named(tmp_path: Path) -> None:
-    record = {
-        "id": 1,
-        "text": TEXT,
-        "annotations": [{"label": 1, "start_offset": 0, "end_offset": 6, "user": 1}],
-    }
-    with pytest.raises(InputError, match=r'Export from doccano as "JSONL \(text label\)"'):
-        read_tagged(saved(tmp_path / "a.jsonl", record))
+@pytest.mark.parametrize("place", [{"start_offset": 0, "end_offset": 6}, {}])
+def test_labels_that_are_numbers_without_names_are_refused(place: dict[str, int], tmp_path: Path) -> None:
+    """The JSONL of early versions, of spans or whole texts, would be read as texts without labels."""
+    record = {"id": 1, "text": TEXT, "annotations": [{"label": 1, "user": 1, **place}], "meta": {}}
+    path = saved(tmp_path / "a.jsonl", record | {"annotations": []}, record)
+    for read in (read_tagged, read_texts):
+        with pytest.raises(InputError, match=r"numbers without names.*\"JSONL \(text label\)\""):
+            read(path)

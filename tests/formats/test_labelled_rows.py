@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from gonie.errors import InputError
+from gonie.formats.detect import kind_of_examples
 from gonie.formats.table import TEXT_FORMATS
 from gonie.text.labelled_text import LabelledRow, TextOptions
 from gonie.text.report import Report
@@ -78,3 +80,12 @@ def test_an_empty_text_needs_no_label() -> None:
 def test_bad_records_are_refused(line: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         rows(line)
+
+
+@pytest.mark.parametrize("label", ["0.5", '{"name": "good"}'])
+def test_texts_with_invalid_labels_are_not_taken_for_sentences_without_tags(
+    label: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"text": "t", "label": {label}}}\n', "utf-8")
+    assert kind_of_examples(path) == "labelled texts"

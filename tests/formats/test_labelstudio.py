@@ -98,6 +98,7 @@ def test_the_ground_truth_or_the_first_valid_annotation_is_used(tmp_path: Path) 
     sentences, report = read_tagged(saved(tmp_path / "a.json", [both, one]))
     assert [each.tags for each in sentences] == [("B-PER", *"OOOO"), (*"OOO", "B-LOC", "O")]
     assert report.skipped["further annotations of the same task"] == 2
+    assert report.skipped["cancelled annotations of tasks with another one"] == 2
 
 
 def test_the_text_is_found_by_its_object_or_by_the_spans(tmp_path: Path) -> None:
@@ -149,6 +150,40 @@ def test_texts_without_a_choice_are_skipped_and_counted(tmp_path: Path) -> None:
 def test_damaged_spans_are_refused(spans: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read_tagged(saved(tmp_path / "a.json", [task(*spans)]))
+
+
+HTML = {"start": "/p[1]/text()[1]", "end": "/p[1]/text()[1]", "startOffset": 0, "endOffset": 6}
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "name"),
+    [
+        ("hypertextlabels", HTML | {"hypertextlabels": ["PER"]}, "hypertextlabels"),
+        ("labels", HTML | {"labels": ["PER"]}, "labels in HTML, dialogues or images"),
+        ("rating", {"rating": 3}, "rating"),
+        ("choices", {"start": 0, "end": 6, "choices": ["PER"]}, "choices for single spans"),
+    ],
+)
+def test_an_export_without_readable_annotations_is_refused_and_says_what_it_has(
+    type: str, value: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    """Such texts would train as texts without entities."""
+    full = [task({"from_name": "x", "to_name": "text", "type": type, "value": value})] * 2
+    flat = [{"id": i, "text": TEXT, "x": [value], "annotation_id": i, "lead_time": 1.0} for i in range(2)]
+    for tasks in (full, flat):
+        path = saved(tmp_path / "a.json", tasks)
+        has = f"; the export has 2 results of type {name}. gonie learns entities from the tag Labels"
+        with pytest.raises(InputError, match=f"no task has an entity{has}"):
+            read_tagged(path)
+        with pytest.raises(InputError, match=f"no task has a choice{has}"):
+            read_texts(path)
+
+
+def test_other_results_beside_entities_are_counted_by_their_type(tmp_path: Path) -> None:
+    rating = {"from_name": "stars", "to_name": "text", "type": "rating", "value": {"rating": 3}}
+    sentences, report = read_tagged(saved(tmp_path / "a.json", [task(result(0, 6), rating)]))
+    assert sentences[0].tags == ("B-PER", *"OOOO")
+    assert report.skipped == {"results of type rating": 1}
 
 
 def test_damaged_tasks_are_refused(tmp_path: Path) -> None:

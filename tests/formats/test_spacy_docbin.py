@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from gonie.errors import InputError, MissingExtraError
-from gonie.formats.detect import identify
-from gonie.formats.tagged import write
+from gonie.formats.detect import identify, kind_of_examples
+from gonie.formats.inspect import convert_file
+from gonie.formats.tagged import TaggedSource, write
 from gonie.text.types import Sentence
 from support.annotation_files import (
     ENTITIES,
@@ -65,7 +66,7 @@ def test_categories_are_labels(tmp_path: Path) -> None:
 
 
 def test_each_kind_of_document_is_refused_by_the_other_command() -> None:
-    with pytest.raises(InputError, match=r"categories, but no entities.*gonie train classify"):
+    with pytest.raises(InputError, match=r"labelled texts, not of tagged sentences.*gonie train classify"):
         read_tagged(FILES / "spacy-categories.spacy")
     with pytest.raises(InputError, match=r"no categories.*gonie train tag"):
         read_texts(FILES / "spacy-entities.spacy")
@@ -109,12 +110,44 @@ def test_unknown_gold_and_other_spans_are_reported(tmp_path: Path) -> None:
     grouped.set_ents([])
     grouped.spans["sc"] = [Span(grouped, 0, 1, "PER"), Span(grouped, 0, 2, "X")]
     sentences, report = read_tagged(stored(tmp_path / "a.spacy", plain, part, grouped))
-    assert [each.tags for each in sentences] == [None, ("B-PER", "O", "O"), ("O", "O", "O")]
-    assert report.skipped == {"spans of span groups": 2}
+    assert [each.tags for each in sentences] == [("B-PER", "O", "O"), ("O", "O", "O")]
+    assert report.skipped == {"spans of span groups": 2, "documents that are not annotated": 1}
     assert report.noticed == {
         "documents without sentence bounds (read as one sentence each)": 3,
         "tokens whose entity is unknown (read as outside)": 2,
     }
+
+
+def test_a_document_without_annotation_does_not_keep_the_others_from_being_converted(tmp_path: Path) -> None:
+    plain, tagged = (spacy.blank("en")("George sleeps.") for _ in range(2))
+    tagged.set_ents([Span(tagged, 0, 1, "PER")])
+    source = TaggedSource(stored(tmp_path / "a.spacy", plain, tagged))
+    assert convert_file(source, to="conll", out=tmp_path / "a.conll").sentences == 1
+
+
+def test_documents_without_any_annotation_are_read_without_tags(tmp_path: Path) -> None:
+    sentences, report = read_tagged(stored(tmp_path / "a.spacy", spacy.blank("en")("George sleeps.")))
+    assert [each.tags for each in sentences] == [None]
+    assert not report.skipped
+
+
+def test_span_groups_without_entities_are_refused_with_how_to_make_entities_of_them(tmp_path: Path) -> None:
+    doc = spacy.blank("en")("George sleeps.")
+    doc.spans["sc"] = [Span(doc, 0, 1, "PER")]
+    with pytest.raises(
+        InputError, match=r"the group 'sc', but no entities.*filter_spans\(doc\.spans\['sc'\]\)"
+    ):
+        read_tagged(stored(tmp_path / "a.spacy", doc))
+
+
+def test_the_kind_of_documents_follows_from_their_annotation(tmp_path: Path) -> None:
+    """`gonie data` and `gonie.read` ask for it; `gonie train` has it from the recipe."""
+    assert kind_of_examples(FILES / "spacy-categories.spacy") == "labelled texts"
+    both = spacy.blank("en")("George sleeps.")
+    both.set_ents([Span(both, 0, 1, "PER")])
+    both.cats = {"GOOD": 1.0}
+    assert kind_of_examples(stored(tmp_path / "a.spacy", both)) == "tagged sentences"
+    assert read_texts(tmp_path / "a.spacy")[0] == [("George sleeps.", ("GOOD",))]
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:

@@ -104,12 +104,15 @@ def test_documents_without_their_text_are_read(tmp_path: Path) -> None:
     assert shown(sentences) == [("George sleeps", "B-PER O")]
 
 
-def test_unknown_entities_are_counted_or_leave_the_gold_unknown(tmp_path: Path) -> None:
+def test_unknown_entities_are_counted_and_documents_of_only_such_are_skipped(tmp_path: Path) -> None:
     part = document(("George", "U-PER"), ("sleeps", "-"))
     whole = document(("Seoul", "-"), ("sleeps", "-"))
     sentences, report = read_tagged(saved(tmp_path / "a.json", part + whole))
-    assert shown(sentences) == [("George sleeps", "B-PER O"), ("Seoul sleeps", None)]
+    assert shown(sentences) == [("George sleeps", "B-PER O")]
     assert report.noticed == {"tokens whose entity is unknown (read as outside)": 1}
+    assert report.skipped == {"documents that are not annotated": 1}
+    sentences, _ = read_tagged(saved(tmp_path / "a.json", whole))
+    assert shown(sentences) == [("Seoul sleeps", None)]
 
 
 def test_invalid_tags_are_refused_or_repaired(tmp_path: Path) -> None:

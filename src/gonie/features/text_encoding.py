@@ -126,7 +126,8 @@ class _TextCollector:
                 f"expected one label per text, got {', '.join(map(repr, text.labels[:5]))}",
                 path=text.path or None,
                 line=text.line or None,
-                fix="Keep one label, or train a multi-label model",
+                fix="Keep one label, or train on several with "
+                "--label-separator CHARACTER (in a recipe data.label_separator); for lists, any will do",
             )
         known = [
             self._encoding.label_ids[label] for label in text.labels if label in self._encoding.label_ids

@@ -6,7 +6,8 @@
 
 Lines that begin with T are entities; offsets are code points. All other annotations are counted. A span in
 several pieces is listed as not learnable, unless only line ends separate the pieces: brat cuts spans there. A
-text without an ``.ann`` file is not annotated and is skipped; with an empty one, it has no entities.
+text without an ``.ann`` file is not annotated and is skipped; with an empty one, it has no entities. A byte
+order mark is no part of the text, but brat's offsets count it.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ def _read_pair(file: Path, report: Report) -> AnnotatedText:
         text = beside.read_bytes().decode("utf-8")  # as stored: each character counts, also CR
     except UnicodeDecodeError:
         raise InputError("not encoded as UTF-8", path=beside, fix="Convert the file to UTF-8") from None
+    rows = [(number, line) for number, line in lines(file) if line.strip()]
+    text = _without_mark(text, [line for _, line in rows])
     found: list[tuple[CharSpan, int]] = []
-    for number, line in lines(file):
-        if not line.strip():
-            continue
+    for number, line in rows:
         if line.startswith("T"):
             found += ((span, number) for span in _entity(line, text, number, report))
         elif line[0] in _OTHERS:
@@ -86,6 +87,19 @@ def _read_pair(file: Path, report: Report) -> AnnotatedText:
         else:
             raise _invalid(line, number, report)
     return AnnotatedText(text=text, spans=[span for span, _ in found], line=1, span_lines=dict(found))
+
+
+def _without_mark(text: str, rows: Iterable[str]) -> str:
+    """Return a text without the byte order mark that Windows tools write.
+
+    A space replaces it where the first entity shows that offsets count it, as those of brat do.
+    """
+    bare = text.removeprefix("\ufeff")
+    match = next(filter(None, map(_ENTITY.fullmatch, rows)), None) if bare != text else None
+    if match is None or match["text"] is None:
+        return bare
+    start, end = map(int, re.split(r"[ ;]", match["pieces"])[:2])
+    return f" {bare}" if match["text"].startswith(_one_line(text[start:end])) else bare
 
 
 def _invalid(line: str, number: int, report: Report) -> InputError:

@@ -9,8 +9,8 @@ counted.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gonie.errors import InputError
@@ -257,25 +257,34 @@ def _row(sentence: Sentence, index: int, tag_column: str) -> list[str]:
 
 def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Sentence]:
     column = options.tag_column
-    if column is None and (key := _key_of_tags(content.head)):
-        column = _MISC + key
-        report.choose("tag column", column, "upos is empty")
+    words = [row for row in _rows(content.head) if len(row) == len(FIELDS)]
+    if column is None and (key := _key_of_tags(words)):
+        entities = _MISC + key
+        if any(row[3] != _EMPTY for row in words):
+            choice = f"--tag-column {entities} or --set data.tag_column={entities}"
+            report.choose("tag column", "upos", f"for the entities in MISC, {choice}")
+        else:
+            column = entities
+            report.choose("tag column", column, "upos is empty")
     return read(content.lines, report=report, tag_column=column, columns=options.columns)
 
 
-def _key_of_tags(head: FileHead) -> str | None:
-    """Return the key of MISC whose values look like B-X, I-X and O, if the column upos is empty."""
-    rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
-    words = [row for row in rows if len(row) == len(FIELDS)]
-    if not words or any(row[3] != _EMPTY for row in words):
-        return None
-    pairs = (pair.partition("=") for row in words for pair in row[9].split("|"))
-    keys = Counter(key for key, _, value in pairs if looks_tagged({value: 1}))
-    return keys.most_common(1)[0][0] if keys else None
+def _rows(head: FileHead) -> list[list[str]]:
+    return [line.split("\t") for line in head.filled if not line.startswith("#")]
+
+
+def _key_of_tags(words: Iterable[Sequence[str]]) -> str | None:
+    """Return the key of MISC whose values look like B-X, I-X and O, if there is one."""
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for row in words:
+        for pair in row[9].split("|"):
+            key, _, value = pair.partition("=")
+            values[key][value] += 1
+    return next((key for key, counts in values.items() if looks_tagged(counts)), None)
 
 
 def _recognise(head: FileHead) -> str | None:
-    rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
+    rows = _rows(head)
     fits = bool(rows) and all(len(row) == len(FIELDS) and row[0][:1].isdigit() for row in rows)
     return "ten columns, the first a number" if fits else None
 

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 from gonie.errors import GonieError, InputError
 from gonie.formats.content import Content, FileHead, open_content
 from gonie.formats.format import Format, LabelledFormat, PairFormat, RowFormat, TaggedFormat
+from gonie.formats.json_list import objects_of
 from gonie.formats.table import FORMATS, PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
@@ -192,12 +193,18 @@ def _other_kind(match: Recognised, kind: str, path: str) -> InputError:
 
 
 def _refuse_tables(head: FileHead) -> None:
-    """Refuse a CSV table of lists of words and tags, and a JSON object of columns."""
+    """Refuse a CSV table of lists, a JSON object of columns, and records with numbers for labels."""
     if isinstance(head.document, dict) and _are_columns(list(head.document.values())):
         raise InputError(
             f"a JSON object of columns: {', '.join(list(head.document)[:8])}",
             path=head.path,
             fix="Write a list of rows: in pandas to_json(orient='records')",
+        )
+    if any(map(_has_numbered_labels, objects_of(head.document) or head.records)):
+        raise InputError(
+            "the labels under 'annotations' are numbers without names",
+            path=head.path,
+            fix='Export the names: in doccano, choose "JSONL (text label)"',
         )
     names = head.filled[0].split(",") if head.filled else []
     found = [name for name in names if name in (*WORDS, *TAGS)]
@@ -213,6 +220,14 @@ def _are_columns(values: list[object]) -> bool:
     """Return whether these are columns of a table, as pandas writes them: objects with the same keys."""
     keys = {frozenset(each) if isinstance(each, dict) else frozenset() for each in values}
     return len(values) > 1 and len(keys) == 1 and frozenset() not in keys
+
+
+def _has_numbered_labels(record: Mapping[str, object]) -> bool:
+    """Return whether a record is one of early versions of doccano, whose JSONL has no names of labels."""
+    values = record.get("annotations") if isinstance(record, dict) else None
+    return isinstance(values, list) and any(
+        isinstance(each, dict) and isinstance(each.get("label"), int) for each in values
+    )
 
 
 def _foreign(head: FileHead) -> str | None:

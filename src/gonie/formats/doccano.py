@@ -23,7 +23,7 @@ from gonie.text.report import Report
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
-ENTITIES, RELATIONS, NUMBERED = "entities", "relations", "annotations"
+ENTITIES, RELATIONS = "entities", "relations"
 COMMENTS = ("Comments", "comments")
 _LISTED = (*SPAN_LABELS, ENTITIES)
 _COUNTED = {RELATIONS: "relations", "cats": "labels of texts", **dict.fromkeys(COMMENTS, "comments")}
@@ -36,13 +36,6 @@ def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
     for line, record in records:
         if not isinstance(record, dict):
             raise InputError("expected a JSON object", path=report.path, line=line)
-        if NUMBERED in record:
-            raise InputError(
-                "the labels of this export are numbers without names",
-                path=report.path,
-                line=line,
-                fix='Export from doccano as "JSONL (text label)"',
-            )
         for key, what in _COUNTED.items():
             number = len(record[key]) if isinstance(record.get(key), list) else 0
             if number:
@@ -67,7 +60,7 @@ def _recognise(head: FileHead) -> str | None:
     for record in records:
         if not isinstance(record, dict) or not isinstance(_with_text(record).get(TEXT), str):
             return None
-        key = next((key for key in (*_LISTED, NUMBERED) if _has_spans(record, key)), None)
+        key = next((key for key in _LISTED if _has_spans(record, key)), None)
         if key is not None:
             return f"a text and spans under {key!r}, as doccano writes them"
     return None

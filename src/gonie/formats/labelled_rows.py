@@ -150,7 +150,8 @@ def _labels(
         f"invalid label: {json.dumps(value, ensure_ascii=False, default=str)[:200]}",
         path=path,
         line=line,
-        fix="A label is a non-empty string, an integer, a boolean, or a list of them",
+        fix="A label is a non-empty string, an integer, a boolean, or a list of them. Name another column "
+        "with --label NAME (in a recipe data.label_column)",
     )
 
 
@@ -191,7 +192,8 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
         return None
     named, labels = head.columns[:1], head.columns[1:]
     text = next((name for name in (*named, *TEXTS) if isinstance(sample.get(name), str)), None)
-    gold = [name for name in (*labels, *LABELS) if name != text and _may_label(sample.get(name, {}))]
+    others = [name for name in (*labels, *LABELS) if name in sample and name != text]
+    gold = [name for name in others if _may_label(sample[name])]
     is_pair = any(set(names) <= set(sample) for names in PAIR_TEXTS)
     if text is None or not gold or (is_pair and set(named) <= {TEXT}):
         return None
@@ -199,9 +201,8 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
 
 
 def _may_label(value: object) -> bool:
-    return _is_missing(value) or (
-        all(map(_is_label, value)) if isinstance(value, list) else isinstance(value, str) or _is_label(value)
-    )
+    """Return whether a value is a label, valid or not, or a list of them, and not a list of spans or tags."""
+    return all(map(_is_label, value)) if isinstance(value, list) else True
 
 
 def _records(texts: Iterable[LabelledText]) -> Iterator[dict[str, Any]]:

@@ -6,13 +6,14 @@
     [{"text": "George is happy", "label": [{"start": 0, "end": 6, "text": "George", "labels": ["PER"]}],
       "annotation_id": 7}]
 
-Results of type ``labels`` are entities, those of type ``choices`` are labels of the text. Offsets are
-code points. Versions before 1.5 counted UTF-16 units, in which an emoji has two: such spans are recognised by
-their text.
+Results of type ``labels`` are entities, those of type ``choices`` are labels of the text. A file with only
+other results is refused. Offsets are code points. Versions before 1.5 counted UTF-16 units, in which an emoji
+has two: such spans are recognised by their text.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from gonie.formats.tagged_rows import row_text
 from gonie.text.alignment import CharSpan
 from gonie.text.labelled_text import LabelledRow, LabelledText, TextOptions, check_unlabelled
 from gonie.text.marks import with_marks
-from gonie.text.report import Report
+from gonie.text.report import Report, count_of
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
@@ -38,6 +39,9 @@ ANNOTATIONS = ("annotations", "completions")
 """The key of the annotations of a task; the second is that of versions before 1.0."""
 _OWN = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 """Keys that the flat form adds to the data and the results of a task."""
+_PLACES = ("start", "end", "startOffset", "endOffset", "globalOffsets", TEXT)
+"""Keys of a value that say where it is."""
+_NAMES = {LABELS: "labelled spans", CHOICES: "choices", "relation": "relations"}
 _UNITS = "spans with offsets in UTF-16 units (converted)"
 
 
@@ -104,6 +108,8 @@ def _full(number: int, task: Mapping[str, Any], report: Report) -> _Task | None:
     if not valid:
         report.skipped["cancelled tasks" if given else "tasks without an annotation"] += 1
         return None
+    if len(valid) < len(given):
+        report.skipped["cancelled annotations of tasks with another one"] += len(given) - len(valid)
     if len(valid) > 1:
         report.skipped["further annotations of the same task"] += len(valid) - 1
     chosen = next((each for each in valid if each.get("ground_truth")), valid[0])
@@ -115,12 +121,26 @@ def _full(number: int, task: Mapping[str, Any], report: Report) -> _Task | None:
 
 def _result(result: Mapping[str, Any]) -> _Result:
     value = result.get("value")
+    value = value if isinstance(value, dict) else {}
     return _Result(
         str(result.get("from_name", "")),
         str(result.get("to_name", "")),
-        str(result.get("type", "")),
-        value if isinstance(value, dict) else {},
+        _type(str(result.get("type") or "unknown"), value),
+        value,
     )
+
+
+def _flat_type(value: Mapping[str, Any]) -> str:
+    """Return the type of a value of the flat form: the key of what was annotated."""
+    names = [name for name in value if name not in _PLACES] or ["unknown"]
+    return LABELS if LABELS in names else names[0]
+
+
+def _type(name: str, value: Mapping[str, Any]) -> str:
+    """Return the type of a result, with other names for labels and choices that are not about a text."""
+    if name == LABELS and ("start" not in value or "startOffset" in value):
+        return "labels in HTML, dialogues or images"
+    return "choices for single spans" if name == CHOICES and "start" in value else name
 
 
 def _minimal(number: int, record: Mapping[str, Any], seen: set[str], report: Report) -> _Task | None:
@@ -138,7 +158,7 @@ def _minimal(number: int, record: Mapping[str, Any], seen: set[str], report: Rep
         if key in _OWN:
             continue
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-            results += [_Result(key, "", LABELS if LABELS in each else "other", each) for each in value]
+            results += [_Result(key, "", _type(_flat_type(each), each), each) for each in value]
         elif isinstance(value, dict) and isinstance(value.get(CHOICES), list):
             results.append(_Result(key, "", CHOICES, value))
         else:
@@ -170,11 +190,15 @@ def _text_key(task: _Task, wanted: str, path: str) -> str:
 
 
 def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
-    for task in _tasks(content, report):
+    tasks = list(_tasks(content, report))
+    types = {result.type for task in tasks for result in task.results}
+    if types and LABELS not in types:
+        raise _unreadable(tasks, "no task has an entity", report)
+    for task in tasks:
         text = row_text(task.data, _text_key(task, TEXT, report.path), report.path, task.number)
         spans: list[CharSpan] = []
         for result in task.results:
-            if result.type == LABELS and "start" in result.value:
+            if result.type == LABELS:
                 spans += _spans(result.value, text, task.number, report)
             else:
                 report.skipped[_named(result.type)] += 1
@@ -182,7 +206,19 @@ def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
 
 
 def _named(type: str) -> str:
-    return {CHOICES: "choices", "relation": "relations"}.get(type, f"results of type {type or 'unknown'}")
+    return _NAMES.get(type, f"results of type {type}")
+
+
+def _unreadable(tasks: Iterable[_Task], problem: str, report: Report) -> InputError:
+    """Return the error for tasks without results that can be learned, which names those they have."""
+    found = Counter(_named(result.type) for task in tasks for result in task.results)
+    others = ", ".join(count_of(number, what) for what, number in found.most_common())
+    return InputError(
+        f"{problem}; the export has {others}" if others else problem,
+        path=report.path,
+        fix="gonie learns entities from the tag Labels for plain text (gonie train ner), and labels of texts "
+        "from the tag Choices (gonie train classify)",
+    )
 
 
 def _spans(value: Mapping[str, Any], text: str, number: int, report: Report) -> Iterator[CharSpan]:
@@ -233,7 +269,12 @@ def _labelled(content: Content, options: TextOptions, report: Report) -> Iterato
     tasks = list(_tasks(content, report))
     keys = [_labelled_text_key(task, options, report.path) for task in tasks]
     choices = [_choices(task, key) for task, key in zip(tasks, keys, strict=True)]
-    control = None if options.label_column is None else _control(choices, options, report)
+    control = None
+    if options.label_column is not None:
+        names = list(dict.fromkeys(name for each in choices for name in each))
+        if not names:
+            raise _unreadable(tasks, "no task has a choice", report)
+        control = _control(names, options, report)
     for task, key, own in zip(tasks, keys, choices, strict=True):
         text = row_text(task.data, key, report.path, task.number)
         labels: tuple[str, ...] | None = ()
@@ -242,8 +283,8 @@ def _labelled(content: Content, options: TextOptions, report: Report) -> Iterato
             if labels is None:
                 check_unlabelled(options, path=report.path, line=task.number)
         for result in task.results:
-            if result.type != CHOICES or "start" in result.value:
-                report.skipped["labelled spans" if result.type == LABELS else _named(result.type)] += 1
+            if result.type != CHOICES:
+                report.skipped[_named(result.type)] += 1
         yield LabelledRow(task.number, text, labels)
 
 
@@ -258,25 +299,24 @@ def _choices(task: _Task, text_key: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for result in task.results:
         values = result.value.get(CHOICES)
-        if result.type == CHOICES and "start" not in result.value and isinstance(values, list):
+        if result.type == CHOICES and isinstance(values, list):
             found[result.control] = tuple(dict.fromkeys(map(str, values)))
     flat = not any(result.object for result in task.results)
     strings = {key: value for key, value in task.data.items() if isinstance(value, str) and key != text_key}
     return {key: (value,) for key, value in strings.items() if flat} | found
 
 
-def _control(choices: Sequence[Mapping[str, object]], options: TextOptions, report: Report) -> str:
-    """Return the control whose choices are the labels."""
-    names = list(dict.fromkeys(name for each in choices for name in each))
+def _control(names: Sequence[str], options: TextOptions, report: Report) -> str:
+    """Return which of several controls has the labels."""
     if options.label_column in names:
         return str(options.label_column)
     if len(names) == 1:
         report.choose("label column", names[0], "the only choice of the tasks")
         return names[0]
     raise InputError(
-        f"the tasks have several choices: {', '.join(names)}" if names else "no task has a choice",
+        f"the tasks have several choices: {', '.join(names)}",
         path=report.path,
-        fix="Name the one to learn: --label NAME" if names else "To learn entities, run gonie train ner FILE",
+        fix="Name the one to learn: --label NAME",
     )
 
 
@@ -312,7 +352,10 @@ def _recognise_tagged(head: FileHead) -> str | None:
 
 
 def _recognise_labelled(head: FileHead) -> str | None:
-    return "tasks of Label Studio with choices" if CHOICES in _types(head) else None
+    types = _types(head)
+    if types and types.isdisjoint((LABELS, CHOICES)):  # both kinds refuse it, and say what it has
+        return "tasks of Label Studio"
+    return "tasks of Label Studio with choices" if CHOICES in types else None
 
 
 def _write_tagged(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:

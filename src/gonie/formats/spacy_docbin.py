@@ -2,7 +2,8 @@
 
 Tokens and sentence bounds are those of the file, except for tokens of white space. Their tags are the
 entities, or the attribute that ``tag_column`` names: ``tag``, ``pos``, ``dep``, ``lemma`` or ``morph``. The
-labels of a text are its categories (``cats``) with a value of at least one half.
+labels of a text are its categories (``cats``) with a value of at least one half. A file whose documents have
+categories and nothing else is one of labelled texts.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import shlex
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from gonie.errors import InputError, MissingExtraError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import LabelledFormat, ReadOptions, TaggedFormat
-from gonie.formats.spacy_json import ENTITIES, PARTIAL, attribute, categories, scored
+from gonie.formats.spacy_json import ATTRIBUTES, ENTITIES, PARTIAL, attribute, categories, scored, with_gold
 from gonie.formats.spans import AnnotatedText, annotated_texts, tagged_sentences
 from gonie.text.alignment import CharSpan
 from gonie.text.labelled_text import LabelledRow, LabelledText, TextOptions
@@ -56,18 +59,21 @@ def _documents(content: Content, report: Report) -> Iterator[tuple[int, Any]]:
 def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Sentence]:
     name = attribute(options, report)
     documents = list(_documents(content, report))
-    if any(doc.cats for _, doc in documents) and not any(map(_is_tagged, documents)):
-        raise InputError(
-            "the documents have categories, but no entities or tags",
-            path=report.path,
-            fix=f"To learn the categories, run: gonie train classify {shlex.quote(report.path)}",
-        )
+    if name == ENTITIES and not any(doc.has_annotation("ENT_IOB") for _, doc in documents):
+        _refuse_groups([doc for _, doc in documents], report)
     texts = (_annotated(number, doc, name, report) for number, doc in documents)
-    return tagged_sentences(texts, options.tokenizer, report)
+    return tagged_sentences(with_gold(texts, report), options.tokenizer, report)
 
 
-def _is_tagged(numbered: tuple[int, Any]) -> bool:
-    return any(map(numbered[1].has_annotation, ("ENT_IOB", "TAG", "POS", "DEP", "LEMMA", "MORPH")))
+def _refuse_groups(documents: Sequence[Any], report: Report) -> None:
+    """Refuse documents whose only annotation is in span groups, which may overlap."""
+    group = next((name for doc in documents for name, spans in doc.spans.items() if spans), None)
+    if group is not None:
+        raise InputError(
+            f"the documents have spans in the group {group!r}, but no entities",
+            path=report.path,
+            fix=f"In spaCy, set doc.ents = filter_spans(doc.spans[{group!r}]) and save the documents again",
+        )
 
 
 def _annotated(number: int, doc: Any, name: str, report: Report) -> AnnotatedText:
@@ -176,6 +182,22 @@ def _write_labelled(texts: Iterable[LabelledText]) -> Iterator[bytes]:
     yield stored.to_bytes()
 
 
+def _recognise_tagged(head: FileHead) -> str | None:
+    reason = _recognise(head)
+    return None if reason is None or _has_only_categories(Path(head.path)) else reason
+
+
+def _has_only_categories(path: Path) -> bool:
+    """Return whether documents have categories, and neither entities nor tags."""
+    with suppress(MissingExtraError, *_DAMAGE):  # reading it says what is wrong
+        stored = _spacy("spacy.tokens").DocBin().from_bytes(path.read_bytes())
+        names = _spacy("spacy.attrs").IDS
+        wanted = {names[name.upper()] for name in ("ent_iob", *ATTRIBUTES)}
+        tags = [column for column, attribute in enumerate(stored.attrs) if attribute in wanted]
+        return any(stored.cats) and not any(tokens[:, tags].any() for tokens in stored.tokens)
+    return False
+
+
 def _recognise(head: FileHead) -> str | None:
     """Recognise a compressed MessagePack map that begins with a version and attributes."""
     if not head.magic.startswith(b"\x78"):
@@ -193,7 +215,7 @@ TAGGED = TaggedFormat(
     read=_read,
     write=_write,
     suffixes=(".spacy",),
-    recognise=_recognise,
+    recognise=_recognise_tagged,
 )
 
 LABELLED = (

@@ -119,7 +119,16 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
         else _paragraph(number, each, name, options, report)
         for number, each in _texts(content.head, content.lines, report)
     )
-    return tagged_sentences(texts, options.tokenizer, report)
+    return tagged_sentences(with_gold(texts, report), options.tokenizer, report)
+
+
+def with_gold(texts: Iterable[AnnotatedText], report: Report) -> Sequence[AnnotatedText]:
+    """Return the annotated documents, and count the others. If there are none, return all."""
+    held = list(texts)
+    known = [each for each in held if each.spans is not None or each.tags is not None]
+    if known and len(known) < len(held):
+        report.skipped["documents that are not annotated"] += len(held) - len(known)
+    return known or held
 
 
 def _paragraph(
