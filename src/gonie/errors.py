@@ -19,6 +19,9 @@ from os import PathLike
 OPTION = re.compile(r"--([\w-]+) (\S+) \(in a recipe ([\w.]+)\)")
 """An option in a message that is a recipe key in training. Commands and functions show the form they take."""
 
+TRAINING = re.compile(r"To train on it, run: .+?\. (?=If this is wrong)")
+"""A sentence in a message that only training shows."""
+
 
 class GonieError(Exception):
     """Base class of gonie's exceptions. The message can be shown to a user as it is."""

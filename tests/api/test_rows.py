@@ -148,7 +148,7 @@ def test_pairs(tmp_path: Path) -> None:
         ("tag", [gonie.Sentence(("a",))], "row 1: sentence without tags"),
         ("tag", [{"tokens": ["a"]}], 'no column of tags. Name it: set={"data.tag_column": "tags"}'),
         ("tag", [], "no rows in x"),
-        ("tag", 3, "cannot read examples from a int"),
+        ("tag", 3, "cannot read examples from int"),
         ("classify", [{"title": "a", "label": "x"}], "no column 'text'; the columns are title, label"),
         ("classify", [("a", "b", "c")], "row 1: not a labelled text"),
         ("pair", [("a", "b")], "row 1: not a labelled pair"),

@@ -101,12 +101,23 @@ def test_convert_writes_the_file_and_reports_the_count(tmp_path: Path) -> None:
     assert "Lee\tE-PER" in (tmp_path / "c.conll").read_text()
 
 
+def test_numbered_tags_get_their_names(tmp_path: Path) -> None:
+    file = wrote(tmp_path / "numbers.jsonl", '{"tokens": ["Ann", "Lee", "ran"], "ner_tags": [1, 2, 0]}\n')
+    with pytest.raises(GonieError) as caught:
+        run("check", file)
+    assert "--tag-names O,B-PER,I-PER" in caught.value.args[1].replace("\n", " ")
+    assert "no invalid tags" in run("check", file, "--tag-names", "O,B-PER,I-PER")
+    out = tmp_path / "named.conll"
+    run("convert", file, "--tag-names", "O,B-PER,I-PER", "--to", "conll", "--out", out)
+    assert out.read_text("utf-8") == "Ann\tB-PER\nLee\tI-PER\nran\tO\n\n"
+
+
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
     for option, value, message in (
         ("--scheme", "XYZ", "unknown tag scheme 'XYZ'"),
         ("--repair", "fix", "unknown repair policy 'fix'"),
-        ("--format", "csv", "unknown format 'csv'"),
+        ("--format", "csvv", "unknown format 'csvv'"),
         ("--separator", ",", "not separated by ','"),
     ):
         with pytest.raises(InputError, match=message):

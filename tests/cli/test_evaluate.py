@@ -94,6 +94,12 @@ def test_the_tag_column_can_be_chosen(gonie: Gonie, toy_run: Path, tmp_path: Pat
     assert "F1 100.00" in gonie("evaluate", toy_run, gold, "--tag-column", "-2").out
 
 
+def test_numbered_tags_are_scored_by_their_names(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"tokens": ["Anna", "lives", "in", "Seoul", "."], "tags": [1, 0, 0, 2, 0]}\n', "utf-8")
+    assert "F1 100.00" in gonie("evaluate", toy_run, gold, "--tag-names", "O,B-PER,B-LOC").out
+
+
 def test_a_file_without_gold_tags_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     path = tmp_path / "raw.conll"
     path.write_text("Anna\nlives\n", "utf-8")

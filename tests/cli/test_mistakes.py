@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import gonie as gonie_api
@@ -91,6 +92,18 @@ OPTIONS = [
         "evaluate runs/ner --test mine.conll",
         "gonie evaluate has no option --test. Type: gonie evaluate runs/ner mine.conll",
     ),
+    (
+        "evaluate runs/ner mine.conll --out report.html",
+        "gonie evaluate has no option --out. Type: gonie evaluate runs/ner mine.conll --html report.html",
+    ),
+    (
+        "evaluate runs/ner mine.conll -o errors.tsv",
+        "gonie evaluate has no option -o. Type: gonie evaluate runs/ner mine.conll --errors errors.tsv",
+    ),
+    (
+        "tag runs/ner --format json Anna",
+        "gonie tag has no option --format. Type: gonie tag runs/ner Anna --output jsonl",
+    ),
     ("train ner --seed abc", "--seed must be a whole number: abc"),
     ("tag runs/ner --decode best Anna", "--decode must be viterbi or posterior: best"),
     ("tag runs/ner --workers=-1 Anna", "--workers must be at least 0: -1"),
@@ -157,6 +170,12 @@ RECIPES_AND_KEYS = [
     (
         "train ner --set model.encoder.hiden=300",
         "ner: model.encoder.hiden: unknown key; did you mean 'hidden'?",
+    ),
+    ("train ner --set epochs=3", "ner: epochs: unknown key; did you mean train.epochs?"),
+    ("train ner --set encoder.hidden=300", "ner: encoder: unknown key; did you mean model.encoder?"),
+    (
+        "train ner --set train.hidden=300",
+        "ner: train.hidden: unknown key; did you mean model.chars.hidden or model.encoder.hidden?",
     ),
     (
         "train ner --set model.encoder.kind=lstmm",
@@ -261,6 +280,26 @@ OTHER_FILES = [
         "it is right, name the file's format with --set data.format=NAME",
     ),
     (
+        "train ner numbers.jsonl",
+        "{folder}/numbers.jsonl:1: the column 'ner_tags' has numbers without names. List the names in "
+        "order: --set data.tag_names=O,B-PER,I-PER",
+    ),
+    (
+        "train ner numbers.jsonl --tag-names O,B-PER",
+        "gonie train has no option --tag-names. Type: gonie train ner numbers.jsonl --set "
+        "data.tag_names=O,B-PER",
+    ),
+    (
+        "data convert numbers.jsonl --to conll --out new.conll",
+        "numbers.jsonl:1: the column 'ner_tags' has numbers without names. List the names in order: "
+        "--tag-names O,B-PER,I-PER",
+    ),
+    (
+        "evaluate runs/ner numbers.jsonl",
+        "numbers.jsonl:1: the column 'ner_tags' has numbers without names. List the names in order: "
+        "--tag-names O,B-PER,I-PER",
+    ),
+    (
         "train ner page.html",
         "{folder}/page.html: XML or HTML, not a file of tagged sentences. gonie reads brat, "
         "labelstudio, prodigy, spacy, spacy-json, doccano, klp2016, klue, naver, nikl, conllu, "
@@ -340,6 +379,11 @@ OTHER_FILES = [
         "not plain text with one text per line. Write its texts to a file, one per line",
     ),
     (
+        "classify runs/texts --file table.arrow",
+        "table.arrow: the file is an arrow file (it has the columns text and label), not plain text with one "
+        "text per line. Convert it first: gonie data convert table.arrow --to jsonl --out NEW.jsonl",
+    ),
+    (
         "classify runs/texts tickets.csv",
         "TEXT is the name of a file: tickets.csv. To read the file, run: gonie classify runs/texts "
         "--file tickets.csv. For the text itself, use standard input",
@@ -368,8 +412,7 @@ OTHER_FILES = [
     (
         "evaluate runs/ner tickets.csv",
         "tickets.csv: a file of labelled texts, not of tagged sentences (csv: it has the columns "
-        "question and intent). To train on it, run: gonie train classify tickets.csv. If this is "
-        "wrong, choose the format with --format NAME",
+        "question and intent). If this is wrong, choose the format with --format NAME",
     ),
     (
         "evaluate runs/texts tickets.csv",
@@ -379,14 +422,23 @@ OTHER_FILES = [
     (
         "evaluate runs/texts mine.conll",
         "mine.conll: a file of tagged sentences, not of labelled texts (conll: one token per line, "
-        "with tags like B-X, I-X and O). To train on it, run: gonie train tag mine.conll. If this is "
-        "wrong, choose the format with --format NAME",
+        "with tags like B-X, I-X and O). If this is wrong, choose the format with --format NAME",
     ),
     (
         "data convert mine.conll --to labelstudoi --out mine.json",
         "unknown format 'labelstudoi'. Did you mean labelstudio? Choose one of brat, labelstudio, "
         "prodigy, spacy, spacy-json, doccano, klp2016, klue, naver, nikl, conllu, sejong, slashed, "
-        "tsv, parquet, arrow, json, jsonl, conll, or auto",
+        "tsv, parquet, arrow, json, jsonl, conll",
+    ),
+    (
+        "data convert tickets.csv --to conll --out tickets.conll",
+        "conll is a format of tagged sentences, not of labelled texts. Choose one of labelstudio, parallel, "
+        "prodigy, spacy, spacy-json, klue-re, nikl, semeval, parquet, arrow, json, jsonl, csv, tsv",
+    ),
+    (
+        "data convert tickets.csv --to auto --out tickets.jsonl",
+        "unknown format 'auto'. Choose one of labelstudio, parallel, prodigy, spacy, spacy-json, klue-re, "
+        "nikl, semeval, parquet, arrow, json, jsonl, csv, tsv",
     ),
     (
         "data convert mine.conll --out mine.spacy",
@@ -416,6 +468,28 @@ CALLS = [
         "train row 1: expected one tag per word, got 2 words, 1 tags",
     ),
     ('train("ner", [])', "no rows in train. Pass at least one example"),
+    ('evaluate("runs/ner", [])', "no rows in data. Pass at least one example"),
+    (
+        'train("ner", "mine.conll", set=["train.epochs=3"])',
+        'set must be a dictionary of recipe keys, got list. For example: set={{"train.epochs": 3}}',
+    ),
+    ("train(None)", 'not a recipe: None. Pass a name, such as "ner", or the path of a file'),
+    ("compare(3)", 'not a recipe: 3. Pass a name, such as "ner", or the path of a file'),
+    ("load(None)", "not the folder of a model: None. Pass the path of a run folder or a bundle"),
+    (
+        'load("runs/absent")',
+        "runs/absent: folder not found. Check the path, or train a model: gonie train RECIPE FILE --out "
+        "runs/absent",
+    ),
+    (
+        "read([])",
+        "gonie.read takes the path of a file, got list. Examples in memory need no reading: pass them to "
+        "gonie.train or gonie.evaluate",
+    ),
+    (
+        'evaluate("runs/ner", [{"text": "Anna", "spans": [[0, 9, "PER"]]}])',
+        "data row 1: invalid character offsets: 0 to 9. Count characters, not bytes: 0 <= start < end <= 4",
+    ),
     (
         'train("ner", "mine.conll", set={"train.epocs": 3})',
         "ner: train.epocs: unknown key; did you mean 'epochs'?",
@@ -483,6 +557,11 @@ CALLS = [
         'format="conll"',
     ),
     (
+        'read("numbers.jsonl")',
+        "numbers.jsonl:1: the column 'ner_tags' has numbers without names. List the names in order: "
+        'tag_names=["O", "B-PER", "I-PER"]',
+    ),
+    (
         'read("mine.conll", tagcolumn=1)',
         "unknown option of gonie.read: tagcolumn. Use format, separator, word_column, tag_column, "
         "tag_names, columns, tokenizer, scheme, repair",
@@ -499,6 +578,7 @@ FILES = {
     "ids.conll": "".join(f"word\tid-{number}\n" for number in range(60)),
     "ids.csv": "text,label\n" + "".join(f"text {number},id-{number}\n" for number in range(60)),
     "unlabelled.csv": "text,label\ngood film,pos\nbad film,\n",
+    "numbers.jsonl": '{"tokens": ["Anna", "saw"], "ner_tags": [1, 0]}\n',
     "doc.ann": "T1\tPER 0 4\tAnna\n",
 }
 FIXTURES = Path(__file__).parents[1] / "formats" / "files"
@@ -520,6 +600,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, toy_run: Path, text_
         (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "noise.bin").write_bytes(bytes(range(256)) * 4)
     (tmp_path / "cp949.conll").write_bytes("삼성전자는\tB-ORG\n좋다\tO\n".encode("cp949"))
+    table = pa.table({"text": ["good", "bad"], "label": ["positive", "negative"]})
+    with pa.ipc.new_file(tmp_path / "table.arrow", table.schema) as writer:
+        writer.write_table(table)
     for name, export in EXPORTS.items():
         shutil.copy(FIXTURES / export, tmp_path / name)
     shutil.copytree(toy_run, tmp_path / "runs" / "ner")

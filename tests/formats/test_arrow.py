@@ -71,7 +71,7 @@ def test_tags_get_their_names_from_the_schema(name: str, format: str) -> None:
 def test_numbers_in_json_need_the_names_of_the_tags() -> None:
     source = TaggedSource(FILES / "hf-ner.jsonl", ReadOptions(tag_names=NAMES))
     assert plain(list(source)) == SENTENCES
-    with pytest.raises(InputError, match=r"hf-ner.jsonl:1: .*numbers without names.*data.tag_names="):
+    with pytest.raises(InputError, match=r"hf-ner.jsonl:1: .*numbers without names.*--tag-names"):
         list(TaggedSource(FILES / "hf-ner.jsonl"))
     with pytest.raises(InputError, match="'ner_tags' has numbers from 0 to 4"):
         list(TaggedSource(FILES / "hf-ner.jsonl", ReadOptions(tag_names=NAMES[:3])))

@@ -100,7 +100,7 @@ def test_conversion_keeps_treebank_columns(tmp_path: Path) -> None:
 
 def test_an_unknown_target_format_is_refused_before_reading(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown format"):
-        convert_file(TaggedSource(tmp_path / "none"), to="csv", out=tmp_path / "b")
+        convert_file(TaggedSource(tmp_path / "none"), to="frobnicate", out=tmp_path / "b")
 
 
 def test_tag_columns_are_parsed_from_the_command_line() -> None:

@@ -256,7 +256,7 @@ def test_the_format_is_detected_by_suffix_or_first_line(
 def test_a_given_format_takes_precedence_over_the_suffix(tmp_path: Path) -> None:
     rows = '{"text": "a", "text_pair": "b", "label": "x"}\n'
     assert len(list(source(tmp_path / "f.tsv", rows, format="jsonl"))) == 1
-    with pytest.raises(InputError, match="unknown format 'conll'"):
+    with pytest.raises(InputError, match="conll is a format of tagged sentences, not of text pairs"):
         list(source(tmp_path / "f.tsv", rows, format="conll"))
 
 

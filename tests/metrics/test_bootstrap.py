@@ -62,8 +62,15 @@ def test_the_interval_of_coin_flips_is_binomial():
     assert high == pytest.approx(0.3 + half, abs=0.003)
 
 
-def test_the_interval_of_one_sentence_has_no_width():
-    assert intervals(coins(heads=1, sentences=1), accuracy, resamples=10).tolist() == [[1.0, 1.0]]
+@pytest.mark.parametrize("sentences", [1, 5, 40])
+def test_a_score_without_any_error_is_not_certain(sentences, monkeypatch):
+    """Five right answers of five do not prove that all others are right: Wilson's interval is 57 to 100."""
+    monkeypatch.setattr(bootstrap, "CELLS", 6)  # three sentences at a time
+    squared = 1.959964**2
+    right = intervals(coins(heads=sentences, sentences=sentences), accuracy, resamples=10)
+    assert right[0] == pytest.approx([sentences / (sentences + squared), 1.0])
+    wrong = intervals(coins(heads=0, sentences=sentences), accuracy, resamples=10)
+    assert wrong[0] == pytest.approx([0.0, squared / (sentences + squared)])
 
 
 @settings(deadline=None, max_examples=60)

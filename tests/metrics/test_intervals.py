@@ -61,6 +61,14 @@ def test_novelty_has_its_own_intervals():
     assert found.novelty[Novelty.PARTLY_SEEN.value] == (0.0, 0.0)
 
 
+def test_a_type_that_is_always_right_is_as_certain_as_its_sentences_are_many():
+    """A type of two sentences in a thousand is not 100% to 100%."""
+    gold = [["X", "X"], ["X"], ["Y"], ["Y"], ["Y"]]
+    found = bootstrap_intervals(**tables(gold, gold), resamples=50, seed=0)
+    assert found.types["X"]["f1"] == pytest.approx((2 / (2 + 1.959964**2), 1.0))
+    assert found.overall["f1"] == pytest.approx((5 / (5 + 1.959964**2), 1.0))
+
+
 def test_a_file_without_spans_has_intervals_of_zero():
     empty = {
         "spans": span_counts([[], []], [[], []], []),
@@ -68,5 +76,5 @@ def test_a_file_without_spans_has_intervals_of_zero():
     }
     found = bootstrap_intervals(**empty, novelty=None, labels=[], resamples=20, seed=0)
     assert found.overall["f1"] == (0.0, 0.0)
-    assert found.overall["accuracy"] == (1.0, 1.0)
+    assert found.overall["accuracy"] == pytest.approx((2 / (2 + 1.959964**2), 1.0))
     assert found.to_json()["types"] == {}

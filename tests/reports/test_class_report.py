@@ -57,6 +57,10 @@ def text_of(parse: Any, evaluation: ClassEvaluation, **options: Any) -> str:
     return " ".join(parse(render_classes(evaluation, title="runs/nsmc", **options)).text)
 
 
+def test_the_log_loss_says_what_it_leaves_out(parse: Any) -> None:
+    assert "1.3863 (without 1 label that the model does not have)" in text_of(parse, hostile())
+
+
 def test_the_page_shows_scores_sections_and_errors(parse: Any) -> None:
     text = text_of(parse, two_labels(), curve=CURVE, details={"temperature": 1.25, "recipe": "a = 1\nb = 2"})
     scores = ("runs/nsmc", "66.67", "accuracy of texts", "95% interval", "ROC AUC", "macro F1", "all (micro)")

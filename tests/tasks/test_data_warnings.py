@@ -50,6 +50,15 @@ def test_shared_sentences_are_counted_and_the_long_ones_listed_with_both_places(
     ]
 
 
+def test_duplicates_in_one_file_are_not_blamed_on_two() -> None:
+    """Without a dev file, gonie holds out sentences itself. The user has only one file to mend."""
+    (note,) = shared([sentence(LONG, 4)], [sentence(LONG, 9)])
+    assert note.endswith(
+        "which makes the dev score too high. a has duplicates, and gonie held out only some of them. Remove "
+        f"them from the file:\n  a:9 and a:4: {LONG}"
+    )
+
+
 def test_short_sentences_alone_are_normal() -> None:
     assert shared([sentence("Thank you !")], [sentence("Thank you !")]) == []
 

@@ -139,3 +139,12 @@ def test_a_folder_without_a_model_is_refused_with_a_reason(tmp_path: Path) -> No
     (tmp_path / "recipe.toml").write_text("")
     with pytest.raises(BundleError, match=r"training has not finished, .* Resume with: gonie train"):
         load(tmp_path)
+
+
+def test_a_model_says_what_it_is_in_a_notebook(
+    run: Path, tmp_path: Path, bundle: TagBundle, text_bundle: Any
+) -> None:
+    """The default, <Tagger object at 0x7f…>, does not tell two models apart."""
+    assert repr(load(run)) == f"<Tagger({str(run)!r}): 2 types: LOC, PER>"
+    write_bundle(tmp_path / "texts", text_bundle())
+    assert repr(load(tmp_path / "texts")).endswith("/texts'): 2 labels: negative, positive>")

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.api.rows import Data
 from gonie.api.run_data import DataFolder, data_files
-from gonie.api.settings import python_messages, setting
+from gonie.api.settings import changed_keys, python_messages, recipe_path, setting
 from gonie.api.training import training_process
 from gonie.errors import InputError
 from gonie.reports.html.markup import element, fragment, row, table
@@ -106,16 +106,15 @@ def compare(
         from gonie.experiments.plan import PLAN, ComparisonRequest
         from gonie.training.folder import next_folder
 
-        names = tuple(
-            fspath(each) for each in ([recipes] if isinstance(recipes, str | PathLike) else recipes)
-        )
+        many = recipes if isinstance(recipes, Sequence) and not isinstance(recipes, str) else [recipes]
+        names = tuple(map(recipe_path, many))
         if seeds < 1 or folds < 0:
             raise InputError(f"seeds must be at least 1 and folds at least 0: {seeds}, {folds}")
         if not names:
             raise InputError(
                 "no recipe to compare", fix='Pass one, for example gonie.compare(["ner"], seeds=3)'
             )
-        changes = {**(set or {}), **({"train.device": device} if device else {})}
+        changes = {**changed_keys(set), **({"train.device": device} if device else {})}
         splits = {"train": train, "dev": dev, "test": test}
         given = {key: data for key, data in splits.items() if data is not None}
         name = Path(names[0]).name.removesuffix(".toml")

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gonie.api.models import loaded
-from gonie.api.rows import Data, is_path, write_rows
+from gonie.api.rows import Data, is_path, row_messages, write_rows
 from gonie.api.scores import ModelScores
 from gonie.api.settings import python_messages
 from gonie.errors import InputError
@@ -72,8 +72,9 @@ def _file(data: Data, task: str, recipe: Mapping[str, Any], given: dict[str, Any
         del given["tag_column"]  # names a column of the table, not of the file
     with TemporaryDirectory(prefix="gonie-") as folder:
         path = Path(folder) / "data.jsonl"
-        write_rows(data, path, task=task, columns=columns)
-        yield path
+        with row_messages({"data": path}):
+            write_rows(data, path, task=task, columns=columns)
+            yield path
 
 
 def _existing(data: str | PathLike[str]) -> Path:

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from gonie.api.rows import is_path
 from gonie.api.settings import python_messages
 from gonie.errors import InputError
 from gonie.formats.detect import kind_of_examples
@@ -74,6 +75,11 @@ def read(
     ``format``, ``tag_column``, ``text_column``, ``label_column`` and others. ``language`` and ``unit`` choose
     the tokenizer of raw text with spans.
     """
+    if not is_path(path):
+        raise InputError(
+            f"gonie.read takes the path of a file, got {type(path).__name__}",
+            fix="Examples in memory need no reading: pass them to gonie.train or gonie.evaluate",
+        )
     file = Path(path)
     with python_messages():
         chosen = kind or _KINDS[kind_of_examples(file)]

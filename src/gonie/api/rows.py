@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
-from gonie.errors import InputError
+from gonie.errors import GonieError, InputError
+from gonie.formats.inspect import parse_tag_names
 from gonie.formats.jsonl import json_line
 from gonie.formats.pair_rows import LABELS, TEXTS, VALUES
 from gonie.system.files import atomic_write, is_utf8, make_folder
@@ -53,6 +56,21 @@ def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any])
     atomic_write(path, "".join(map(json_line, found)))
 
 
+@contextmanager
+def row_messages(files: Mapping[str, str | PathLike[str]]) -> Iterator[None]:
+    """Name rows in messages of errors: ``train row 3``, not a line of the file they were written to."""
+    try:
+        yield
+    except GonieError as error:
+        message = str(error)
+        for name, file in files.items():
+            path = re.escape(str(file))
+            message = re.sub(rf"{path}:(\d+)", rf"{name} row \1", message)
+            message = re.sub(path, name, message)
+        error.args = (message, *error.args[1:])
+        raise
+
+
 def read_rows(data: Data) -> tuple[Names, Iterable[Any]]:
     """Return the names of integer labels, and the rows: mappings, tuples or examples."""
     kind = type(data).__name__
@@ -73,7 +91,8 @@ def read_rows(data: Data) -> tuple[Names, Iterable[Any]]:
         return {}, data.to_dict(orient="records")
     if not isinstance(data, Iterable):
         raise InputError(
-            f"cannot read examples from a {kind}", fix="Pass a path, a list of examples or a frame"
+            f"cannot read examples from {kind}",
+            fix="Pass a path, a list of examples or a frame",
         )
     return {}, data
 
@@ -120,7 +139,8 @@ def _tag_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) 
         words = next((key for key in WORDS if isinstance(record.get(key), list)), None)
         if words is not None:
             tags = _tag_column(record, words, columns.get("tag_column"), place)
-            given = _tag_names(record[tags], columns.get("tag_names") or names.get(tags), place)
+            known = parse_tag_names(columns.get("tag_names") or names.get(tags, ()))
+            given = _tag_names(record[tags], known, place)
             return _sentence_record(Sentence(tuple(map(str, record[words])), tuple(given)), place)
     raise InputError(
         f"{place}: not a tagged sentence: {_shown(row)}",
@@ -133,11 +153,11 @@ def _is_tagged_word(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and all(isinstance(each, str) for each in value)
 
 
-def _tag_names(tags: Sequence[Any], names: Sequence[str] | None, place: str) -> list[str]:
+def _tag_names(tags: Sequence[Any], names: Sequence[str], place: str) -> list[str]:
     """Return tags as they are, or the names of numbers."""
     if not any(type(tag) is int for tag in tags):
         return list(map(str, tags))
-    if not names or not all(type(tag) is int and 0 <= tag < len(names) for tag in tags):
+    if not all(type(tag) is int and 0 <= tag < len(names) for tag in tags):
         raise InputError(
             f"{place}: tags are numbers without names: {_shown(list(tags))}",
             fix='List the names in order: set={"data.tag_names": ["O", "B-PER", …]}',

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from gonie.api.rows import Data, is_path, write_rows
+from gonie.api.rows import Data, is_path, row_messages, write_rows
 from gonie.api.settings import settings
 from gonie.errors import GonieError, ResumeError
 
@@ -63,26 +62,16 @@ def data_files(
         return
     made = folder.create()
     try:
-        for key in in_memory:
-            write_rows(given[key], Path(files[key]), task=checked.task, columns=columns)
-        yield found
-    except BaseException as error:
-        if isinstance(error, GonieError) and error.args:
-            error.args = (_without_files(str(error.args[0]), in_memory, files), *error.args[1:])
+        with row_messages({key: files[key] for key in in_memory}):
+            for key in in_memory:
+                write_rows(given[key], Path(files[key]), task=checked.task, columns=columns)
+            yield found
+    except BaseException:
         if not (folder.path / folder.mark).exists():
             shutil.rmtree(folder.path / DATA, ignore_errors=True)
             with suppress(OSError):
                 folder.path.rmdir() if made else None
         raise
-
-
-def _without_files(message: str, in_memory: Sequence[str], files: Mapping[str, Any]) -> str:
-    """Return a message with ``train row 3`` in place of a line of the file that examples were written to."""
-    for key in in_memory:
-        path = re.escape(str(files[key]))
-        message = re.sub(rf"{path}:(\d+)", rf"{key} row \1", message)
-        message = re.sub(path, key, message)
-    return message
 
 
 def _check_equal(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:

@@ -10,7 +10,24 @@ from contextlib import contextmanager
 from os import PathLike, fspath
 from typing import Any
 
-from gonie.errors import OPTION, GonieError
+from gonie.errors import OPTION, TRAINING, GonieError, InputError
+
+
+def recipe_path(recipe: str | PathLike[str]) -> str:
+    """Return the name or the file of a recipe, or raise an error for another object."""
+    if not isinstance(recipe, str | PathLike):
+        raise InputError(f"not a recipe: {recipe!r}", fix='Pass a name, such as "ner", or the path of a file')
+    return fspath(recipe)
+
+
+def changed_keys(set: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the changes of a recipe, or raise an error if they are not in a dictionary."""
+    if set is not None and not isinstance(set, Mapping):
+        raise InputError(
+            f"set must be a dictionary of recipe keys, got {type(set).__name__}",
+            fix='For example: set={"train.epochs": 3}',
+        )
+    return set or {}
 
 
 def setting(key: str, value: Any) -> str:
@@ -50,8 +67,8 @@ _OPTIONS = (
     ),
     (re.compile(rf"--map {_RULE}(?: --map {_RULE})*"), lambda match: f"map={_mapped(match[0])}"),
     (
-        re.compile(r"gonie train (\w+) (\S+?)(?=\.?(?:\s|$))"),
-        lambda match: f"gonie.train({_quoted(match[1])}, {_quoted(match[2])})",
+        re.compile(r"gonie train (\w+) (\S+?)(?: --out (\S+?))?(?=\.?(?:\s|$))"),
+        lambda match: f"gonie.train({_quoted(match[1])}, {_quoted(match[2])}{_out(match[3])})",
     ),
     (re.compile(r"--(text|label)-column\b"), r"--\1"),
     (re.compile(r"--(text|label)(?: NAME)?(?=[,.;]|$)"), r"\1_column=…"),
@@ -70,10 +87,16 @@ def _mapped(options: str) -> str:
     return "{" + ", ".join(f"{_quoted(old)}: {_quoted(new)}" for old, _, new in rules) + "}"
 
 
+def _out(folder: str | None) -> str:
+    return f", out={_quoted(folder)}" if folder else ""
+
+
 def _value(text: str) -> str:
     """Return a value of the command line as it is written in Python. Capitals stand for any value."""
     if text == "none":
         return "None"
+    if "," in text:
+        return f"[{', '.join(map(_quoted, text.split(',')))}]"
     if text.isupper() or not text:
         return "…"
     return text if re.fullmatch(r"-?[\d.e-]+|\[.*", text) else _quoted(text)
@@ -106,7 +129,7 @@ def in_python(message: str, *, recipe: bool = False) -> str:
         own = f"{_ARGUMENTS.get(name, name.replace('-', '_'))}={given}"
         return f"set={{{_quoted(key)}: {given}}}" if recipe else own
 
-    message = OPTION.sub(argument_of, message)
+    message = OPTION.sub(argument_of, message if recipe else TRAINING.sub("", message))
     for option, argument in _OPTIONS:
         message = option.sub(argument, message)
     return message

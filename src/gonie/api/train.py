@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
 from gonie.api.rows import Data
 from gonie.api.run_data import DataFolder, data_files
-from gonie.api.settings import python_messages, settings
+from gonie.api.settings import changed_keys, python_messages, recipe_path, settings
 from gonie.api.training import training_process
 from gonie.reports.html.markup import Markup, element, fragment
 
@@ -138,10 +138,10 @@ def train(
         from gonie.training.folder import RunFolder
         from gonie.training.run import default_folder, resume_run, start_run
 
-        name = fspath(recipe)
+        name = recipe_path(recipe)
         folder = Path(out) if out is not None else default_folder(name, resume=resume)
         options = {"train.seed": seed, "train.device": device}
-        changes = {**(set or {}), **{key: value for key, value in options.items() if value is not None}}
+        changes = {**changed_keys(set), **{key: value for key, value in options.items() if value is not None}}
         splits = {"train": train, "dev": dev, "test": test}
         given = {key: data for key, data in splits.items() if data is not None}
         display = EventDisplay(displays, on_event)

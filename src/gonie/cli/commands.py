@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gonie.cli.hints import correct, explain_command, explain_url, explain_usage
-from gonie.errors import OPTION, GonieError, InputError
+from gonie.errors import OPTION, TRAINING, GonieError, InputError
 
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """The base class of the errors that Typer raises for invalid arguments."""
@@ -56,13 +56,13 @@ class Command(TyperCommand):
 
 
 def _own_options(message: str, own: Collection[str]) -> str:
-    """Return a message with options that the command has, or else with recipe keys."""
+    """Return a message with options that the command has, or else with recipe keys if it trains."""
 
     def typed(match: re.Match[str]) -> str:
         option, value, key = match.groups()
         return f"--{option} {value}" if f"--{option}" in own else f"--set {key}={value}"
 
-    return OPTION.sub(typed, message)
+    return OPTION.sub(typed, message if "--set" in own else TRAINING.sub("", message))
 
 
 class Commands(TyperGroup):

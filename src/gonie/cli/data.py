@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.options import FormatName, Separator, TagColumn, WordColumn, check_output_files
+from gonie.cli.options import FormatName, Separator, TagColumn, TagNames, WordColumn, check_output_files
 
 if TYPE_CHECKING:
     from gonie.formats.labelled import LabelledSource
@@ -49,6 +49,7 @@ class _Reading:
     separator: str = "auto"
     word_column: int | None = None
     tag_column: str | None = None
+    tag_names: str | None = None
     language: str = "en"
     unit: str = ""
     texts: bool = False
@@ -77,7 +78,7 @@ class _Reading:
 
     def _sentences(self, file: str) -> TaggedSource:
         from gonie.formats.format import ReadOptions
-        from gonie.formats.inspect import lazy_tokenizer, parse_tag_column
+        from gonie.formats.inspect import lazy_tokenizer, parse_tag_column, parse_tag_names
         from gonie.formats.tagged import TaggedSource
 
         options = ReadOptions(
@@ -85,6 +86,7 @@ class _Reading:
             separator=self.separator,
             word_column=self.word_column,
             tag_column=parse_tag_column(self.tag_column),
+            tag_names=parse_tag_names(self.tag_names or ()),
             tokenizer=lazy_tokenizer(self.language, _unit(self.language, self.unit)),
         )
         return TaggedSource(file, options)
@@ -128,6 +130,7 @@ def check_command(
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
+    tag_names: TagNames = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,
@@ -177,6 +180,7 @@ def stats_command(
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
+    tag_names: TagNames = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,
@@ -252,6 +256,7 @@ def convert_command(
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
+    tag_names: TagNames = None,
     language: LanguageOption = "en",
     unit: UnitOption = "",
     texts: TextsOption = False,

@@ -16,6 +16,7 @@ from gonie.cli.options import (
     ModelFolder,
     Separator,
     TagColumn,
+    TagNames,
     WordColumn,
     check_output_files,
 )
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from gonie.tasks.loaded import LoadedModel
 
 TASK_OPTIONS = (
-    *("mode", "repair", "separator", "word_column", "tag_column", "decode", "bias", "map"),
+    *("mode", "repair", "separator", "word_column", "tag_column", "tag_names"),
+    *("decode", "bias", "map"),
     *("text_column", "label_column"),
 )
 """Options that apply only to models of some tasks (``Evaluator.options`` lists those of a task)."""
@@ -69,6 +71,7 @@ def evaluate(
     separator: Separator = "auto",
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
+    tag_names: TagNames = None,
     text_column: Annotated[
         list[str] | None,
         typer.Option(

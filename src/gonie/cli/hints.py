@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from gonie.errors import InputError
 
@@ -29,39 +29,83 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 }
 """What to use instead of commands that other tools have."""
 
-SET, FILES, FIRST, LAST, REMOVE = "--set", "files", "first", "last", "remove"
+SET = "--set"
 SPLITS = ("train", "dev", "test")
+"""The files that follow the recipe, in their order."""
 ALIKE = 0.75  # how similar a misspelt option is to the right one
 
 
 @dataclass(frozen=True)
-class Meant:
-    """What an unknown option probably means.
+class Option:
+    """An unknown option means another one: ``text``, with ``{}`` for the value.
 
-    ``text`` is the option to type, with ``{}`` for its value. With a ``place``, the value is an argument
-    instead: ``FIRST``, ``LAST``, or one of the ``FILES`` after the recipe, at the position in ``text``; with
-    ``REMOVE`` there is nothing to type. ``why`` is added to the message.
+    ``endings`` has other texts, by the ending of the value.
     """
 
-    text: str = ""
-    place: str = ""
+    text: str
     takes_value: bool = True
-    why: str = ""
+    endings: Mapping[str, str] = field(default_factory=dict)
+
+    def add(self, command: Correction, value: str) -> None:
+        """Add the option to the corrected command."""
+        fitting = (text for ending, text in self.endings.items() if value.endswith(ending))
+        command.options.append(next(fitting, self.text).format(shlex.quote(value)))
 
 
-def _key(name: str) -> Meant:
-    return Meant(f"--set {name}={{}}")
+@dataclass(frozen=True)
+class Argument:
+    """The value of an unknown option is an argument: the ``first`` one, or the next."""
+
+    first: bool
+    takes_value: bool = True
+
+    def add(self, command: Correction, value: str) -> None:
+        """Add the argument to the corrected command."""
+        (command.first if self.first else command.arguments).append(value)
 
 
+@dataclass(frozen=True)
+class DataFile:
+    """The value of an unknown option is a data file, which is typed after the recipe."""
+
+    split: str
+    takes_value: bool = True
+
+    def add(self, command: Correction, value: str) -> None:
+        """Add the file to the corrected command."""
+        command.files[self.split] = value
+
+
+@dataclass(frozen=True)
+class Needless:
+    """There is nothing to type instead of an unknown option. ``why`` says so in the message."""
+
+    why: str
+    takes_value: bool = True
+
+    def add(self, command: Correction, value: str) -> None:
+        """Add the reason to the message."""
+        command.reasons.append(self.why)
+
+
+Meant: TypeAlias = Option | Argument | DataFile | Needless
+"""What an unknown option probably means."""
+
+
+def _key(name: str) -> Option:
+    return Option(f"{SET} {name}={{}}")
+
+
+MODEL_OR_RECIPE, NEXT = Argument(first=True), Argument(first=False)
 _OUT = dict.fromkeys(
     ("--output-dir", "--output_dir", "--out-dir", "--output", "--save", "--save-dir", "--model-dir", "-o"),
-    Meant("--out {}"),
+    Option("--out {}"),
 )
-_ON_GPU = dict.fromkeys(("--gpu", "--cuda", "--use-gpu"), Meant("--device cuda", takes_value=False))
+_ON_GPU = dict.fromkeys(("--gpu", "--cuda", "--use-gpu"), Option("--device cuda", takes_value=False))
 _TRAINING: dict[str, Meant] = {
     **_OUT,
     **_ON_GPU,
-    "--cpu": Meant("--device cpu", takes_value=False),
+    "--cpu": Option("--device cpu", takes_value=False),
     "--epochs": _key("train.epochs"),
     "--num-epochs": _key("train.epochs"),
     "--max-epochs": _key("train.epochs"),
@@ -79,56 +123,60 @@ _TRAINING: dict[str, Meant] = {
     "--lang": _key("data.language"),
     "--format": _key("data.format"),
     "--tag-column": _key("data.tag_column"),
+    "--tag-names": _key("data.tag_names"),
     "--word-column": _key("data.word_column"),
-    "--recipe": Meant(place=FIRST),
-    "--config": Meant(place=FIRST),
-    "--model": Meant(
-        place=REMOVE,
-        why="The recipe chooses the model (gonie recipes lists them), and --set changes its parts, such as "
+    "--recipe": MODEL_OR_RECIPE,
+    "--config": MODEL_OR_RECIPE,
+    "--model": Needless(
+        "The recipe chooses the model (gonie recipes lists them), and --set changes its parts, such as "
         "--set model.encoder.kind=cnn",
     ),
 }
 _TRAIN = {
     **_TRAINING,
-    "--text-column": Meant("--text {}"),
-    "--label-column": Meant("--label {}"),
+    "--text-column": Option("--text {}"),
+    "--label-column": Option("--label {}"),
     **dict.fromkeys(
         ("--train", "--train-file", "--train-data", "--data", "--file", "--input", "-i"),
-        Meant("0", place=FILES),
+        DataFile("train"),
     ),
-    **dict.fromkeys(
-        ("--dev", "--dev-file", "--valid", "--val", "--validation", "--eval"), Meant("1", place=FILES)
-    ),
-    **dict.fromkeys(("--test", "--test-file"), Meant("2", place=FILES)),
+    **dict.fromkeys(("--dev", "--dev-file", "--valid", "--val", "--validation", "--eval"), DataFile("dev")),
+    **dict.fromkeys(("--test", "--test-file"), DataFile("test")),
 }
-_MODEL = dict.fromkeys(("--model", "-m"), Meant(place=FIRST))
+_MODEL = dict.fromkeys(("--model", "-m"), MODEL_OR_RECIPE)
 _NO_DEVICE = dict.fromkeys(
     ("--gpu", "--cuda", "--use-gpu"),
-    Meant(place=REMOVE, takes_value=False, why="Exported models run on the CPU"),
-) | {"--device": Meant(place=REMOVE, why="Exported models run on the CPU")}
-_ANSWER = {
+    Needless("Exported models run on the CPU", takes_value=False),
+) | {"--device": Needless("Exported models run on the CPU")}
+_ANSWER: dict[str, Meant] = {
     **_MODEL,
     **_NO_DEVICE,
-    "--text": Meant(place=LAST),
-    "--batch-size": Meant(place=REMOVE, why="Batches are chosen automatically"),
-    **dict.fromkeys(("--input-file", "-i", "-f", "--in"), Meant("--file {}")),
-    **dict.fromkeys(("--output-file", "-o"), Meant("> {}")),
-    "--format": Meant("--output {}"),
-    "--json": Meant("--output jsonl", takes_value=False),
-    "--jsonl": Meant("--output jsonl", takes_value=False),
+    "--text": NEXT,
+    "--batch-size": Needless("Batches are chosen automatically"),
+    **dict.fromkeys(("--input-file", "-i", "-f", "--in"), Option("--file {}")),
+    **dict.fromkeys(("--output-file", "-o"), Option("> {}")),
+    "--format": Option("--output {}", endings={"json": "--output jsonl"}),
+    "--json": Option("--output jsonl", takes_value=False),
+    "--jsonl": Option("--output jsonl", takes_value=False),
 }
-_EVALUATE = {
+_EVALUATE: dict[str, Meant] = {
     **_MODEL,
     **_NO_DEVICE,
-    **dict.fromkeys(("--test", "--data", "--file", "--gold", "--input", "-i"), Meant(place=LAST)),
-    **dict.fromkeys(("--out", "--output", "-o"), Meant("--json {}")),
+    **dict.fromkeys(("--test", "--data", "--file", "--gold", "--input", "-i"), NEXT),
+    **dict.fromkeys(
+        ("--out", "--output", "-o"),
+        Option(
+            "--json {}",
+            endings={".html": "--html {}", ".tsv": "--errors {}", ".jsonl": "--errors {}"},
+        ),
+    ),
 }
 
 OPTIONS: Mapping[str, Mapping[str, Meant]] = {
     "train": _TRAIN,
     "pretrain": {
         **_TRAINING,
-        **dict.fromkeys(("--train", "--data", "--file", "--input", "-i"), Meant("--text {}")),
+        **dict.fromkeys(("--train", "--data", "--file", "--input", "-i"), Option("--text {}")),
     },
     "compare": {
         **_TRAINING,
@@ -139,10 +187,10 @@ OPTIONS: Mapping[str, Mapping[str, Meant]] = {
     },
     "tag": _ANSWER,
     "classify": _ANSWER,
-    "explain": {**_MODEL, **_NO_DEVICE, "--text": Meant(place=LAST), "-o": Meant("--html {}")},
+    "explain": {**_MODEL, **_NO_DEVICE, "--text": NEXT, "-o": Option("--html {}")},
     "evaluate": _EVALUATE,
-    "export": {**_OUT, "--model": Meant(place=FIRST), "--quantize": Meant("--int8", takes_value=False)},
-    "convert": {**_OUT, "--format": Meant("--to {}")},
+    "export": {**_OUT, "--model": MODEL_OR_RECIPE, "--quantize": Option("--int8", takes_value=False)},
+    "convert": {**_OUT, "--format": Option("--to {}")},
 }
 """What options of other tools mean here, by command."""
 
@@ -163,16 +211,17 @@ class Correction:
     """Whether nothing is known about a mistake."""
     first: list[str] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
-    files: dict[int, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    """Data files by split."""
     options: list[str] = field(default_factory=list)
 
     def line(self, path: str) -> str:
         """Return the command as it is typed in a shell."""
-        files, options = [self.files[place] for place in sorted(self.files)], list(self.options)
+        splits, options = [split for split in SPLITS if split in self.files], list(self.options)
         taken = len(self.first + self.arguments) - 1  # files that are already arguments, after the recipe
-        if files and [taken + place for place in range(len(files))] != sorted(self.files):
-            named = {SPLITS[place]: shlex.quote(name) for place, name in self.files.items()}
-            options += [f"--set data.{split}={name}" for split, name in named.items()]
+        files = [self.files[split] for split in splits]
+        if tuple(splits) != SPLITS[taken : taken + len(splits)]:
+            options += [f"{SET} data.{split}={shlex.quote(name)}" for split, name in self.files.items()]
             files = []
         words = map(shlex.quote, [*self.first, *self.arguments, *files])
         return " ".join([f"gonie {path}", *words, *options])
@@ -200,7 +249,7 @@ def correct(path: str, args: Sequence[str], options: Mapping[str, bool]) -> Corr
             found.options += map(shlex.quote, [word, *rest])
             break
         if not word.startswith("-") or word == "-":
-            _argument(found, word, keys="--set" in options)
+            _argument(found, word, keys=SET in options)
         elif name == SET and name in options:
             _setting(found, value if equals else rest.pop(0) if rest else "", rest)
         elif name in options:
@@ -212,7 +261,7 @@ def correct(path: str, args: Sequence[str], options: Mapping[str, bool]) -> Corr
                 found.unsolved = True
                 continue
             values = [value] if equals else _taken(rest, rule.takes_value)
-            _apply(found, rule, values[0] if values else "")
+            rule.add(found, values[0] if values else "")
     return found
 
 
@@ -249,20 +298,7 @@ def _near_rule(name: str, options: Mapping[str, bool]) -> Meant | None:
     near = next(iter(get_close_matches(name, options, n=1, cutoff=ALIKE)), None)
     if near is None:
         return None
-    return Meant(f"{near} {{}}" if options[near] else near, takes_value=options[near])
-
-
-def _apply(found: Correction, rule: Meant, value: str) -> None:
-    if rule.why:
-        found.reasons.append(rule.why)
-    if rule.place == FILES:
-        found.files[int(rule.text)] = value
-    elif rule.place == FIRST:
-        found.first.append(value)
-    elif rule.place == LAST:
-        found.arguments.append(value)
-    elif rule.place != REMOVE:
-        found.options.append(rule.text.format(shlex.quote(value)))
+    return Option(f"{near} {{}}" if options[near] else near, takes_value=options[near])
 
 
 def explain_url(path: str, args: Sequence[str]) -> InputError | None:

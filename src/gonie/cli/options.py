@@ -134,6 +134,14 @@ TagColumn = Annotated[
         help="Column of the tags; for CoNLL-U upos, xpos, feats or misc:KEY. Detected by default.",
     ),
 ]
+TagNames = Annotated[
+    str | None,
+    typer.Option(
+        "--tag-names",
+        metavar="NAME,NAME,…",
+        help="Names of tags that a table has as numbers, in the order of the numbers: O,B-PER,I-PER.",
+    ),
+]
 
 LabelRules = Annotated[
     list[str] | None,

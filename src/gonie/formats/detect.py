@@ -69,12 +69,12 @@ def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ())
         return
     head = open_content(path).head
     match = next(iter(_matches(head)), None)
-    what = _foreign(head) if match is None else f"a {match.format.name} file ({match.reason})"
+    what = _foreign(head) if match is None else f"{_a_file(match.format)} ({match.reason})"
     table = next((each for each in ROW_FORMATS.values() if _suffix(head.path) in each.suffixes), None)
     if what is None and head.record is not None:
         what = "one JSON object per line"
     if what is None and table is not None:
-        what = f"a {table.description}"
+        what = _a_file(table)
     if what is None:
         return
     quoted = shlex.quote(str(path))
@@ -88,6 +88,10 @@ def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ())
         if to in readable and (match or _has_texts(head, table))
         else "Write its texts to a file, one per line",
     )
+
+
+def _a_file(format: Format | RowFormat) -> str:
+    return f"{'an' if format.name[0] in 'aeiou' else 'a'} {format.name} file"
 
 
 def _has_texts(head: FileHead, table: RowFormat | None) -> bool:
@@ -142,12 +146,19 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
 def format_named(name: str, formats: Mapping[str, Kind]) -> Kind:
     """Return the format with this name."""
     if name not in formats:
-        near = next(iter(get_close_matches(name, formats, n=1)), None)
-        meant = f"Did you mean {near}? " if near else ""
-        raise InputError(
-            f"unknown format {name!r}", fix=f"{meant}Choose one of {', '.join(formats)}, or auto"
-        )
+        raise _unknown_format(name, formats)
     return formats[name]
+
+
+def _unknown_format(name: str, formats: Mapping[str, Format]) -> InputError:
+    """Return the error for a name that is a format of other examples, or of none."""
+    kinds = [table[name].kind for table in (FORMATS, TEXT_FORMATS, PAIR_FORMATS) if name in table]
+    known = f"Choose one of {', '.join(formats)}"
+    if kinds:
+        own = next(iter(formats.values())).kind
+        return InputError(f"{name} is a format of {' and '.join(kinds)}, not of {own}", fix=known)
+    near = next(iter(get_close_matches(name, formats, n=1)), None)
+    return InputError(f"unknown format {name!r}", fix=f"Did you mean {near}? {known}" if near else known)
 
 
 def is_table(file: Path, formats: Mapping[str, Format]) -> bool:

@@ -47,6 +47,11 @@ def parse_tag_column(value: str | None) -> int | str | None:
     return int(value) if value.lstrip("-").isdigit() else value
 
 
+def parse_tag_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Parse the names of numbered tags: comma-separated, or already a list."""
+    return tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
+
+
 # --- check -----------------------------------------------------------------------------------------------
 
 

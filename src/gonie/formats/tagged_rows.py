@@ -150,7 +150,7 @@ def _tags(placed: Row, column: str, options: ReadOptions, report: Report) -> lis
             f"the column {column!r} {problem}",
             path=report.path,
             line=line,
-            fix="""List the names in order: --set 'data.tag_names=["O", "B-PER", "I-PER"]'""",
+            fix="List the names in order: --tag-names O,B-PER,I-PER (in a recipe data.tag_names)",
         )
     return [names[value] for value in values]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gonie.metrics.bootstrap import Floats, draws, percentiles
+from gonie.metrics.bootstrap import Floats, draws, percentiles, widened
 from gonie.metrics.intervals import Interval, divide
 
 
@@ -34,9 +34,13 @@ class Ranking:
         return None if np.isnan(area) else float(area)
 
     def interval(self, *, resamples: int, seed: int, level: float = 0.95) -> Interval:
-        """Return the percentile interval over resampled texts, skipping resamples with only one class."""
+        """Return the interval over resampled texts, skipping resamples with only one class.
+
+        A ranking without errors is as certain as its rarer class has texts.
+        """
         pieces = [self._areas(w) for w in draws(len(self._order), resamples=resamples, seed=seed)]
-        low, high = percentiles(np.concatenate(pieces)[:, None], level=level)[0]
+        rarer = np.bincount(self._positive, minlength=2).min(keepdims=True)  # (1,)
+        low, high = widened(percentiles(np.concatenate(pieces)[:, None], level=level), rarer, level=level)[0]
         return float(low), float(high)
 
     def _areas(self, weights: Floats) -> Floats:

@@ -4,11 +4,15 @@ The sentence bootstrap (Efron 1979; for tagging, Koehn 2004) draws as many sente
 replacement, and scores them. It repeats this and takes the middle 95% of the scores. It draws sentences, not
 tokens or spans, because errors within a sentence are correlated. A score must be a function of summed counts,
 so that a resample is one row of a matrix product and needs no second pass over the corpus.
+
+If every sentence is right, every resample is too, and so with every sentence wrong. Such an interval would
+have no width. Wilson's (1927) takes its place, for n of n sentences: from n / (n + z²) to 1, with z = 1.96.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -82,5 +86,27 @@ def intervals(
     seed: int = 0,
     level: float = 0.95,
 ) -> Floats:
-    """Return percentile intervals (S, 2) of ``score``, which maps summed counts (R, C) to scores (R, S)."""
-    return percentiles(score(resampled_sums(counts, resamples=resamples, seed=seed)), level=level)
+    """Return intervals (S, 2) of ``score``, which maps summed counts (R, C) to scores (R, S)."""
+    found = percentiles(score(resampled_sums(counts, resamples=resamples, seed=seed)), level=level)
+    return widened(found, _sentences_of(counts, score), level=level)
+
+
+def widened(found: Floats, sentences: Floats, *, level: float = 0.95) -> Floats:
+    """Return intervals (S, 2), with Wilson's in place of those from 0 to 0 and from 1 to 1.
+
+    ``sentences`` (S,) is the number of sentences that each score comes from. Scores of none are undefined and
+    stay as they are.
+    """
+    squared = NormalDist().inv_cdf((1 + level) / 2) ** 2
+    width = np.where(sentences > 0, squared / (sentences + squared), 0.0)  # (S,)
+    low, high = found.T
+    return np.stack([np.where(low == 1, 1 - width, low), np.where(high == 0, width, high)], axis=1)  # (S, 2)
+
+
+def _sentences_of(counts: SentenceCounts, score: Callable[[Floats], Floats]) -> Floats:
+    """Return the number of sentences for which each score is defined, each on its own, (S,)."""
+    sentences, columns = counts.shape
+    rows = max(1, CELLS // max(1, columns))
+    blocks = (counts.rows(top, min(sentences, top + rows)) for top in range(0, sentences, rows))
+    found: Floats = np.sum([np.count_nonzero(~np.isnan(score(block)), axis=0) for block in blocks], axis=0)
+    return found

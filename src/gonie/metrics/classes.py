@@ -71,6 +71,11 @@ class ClassEvaluation:
         """Labels (or relations, if they are scored) and their counts, most frequent first."""
         return (self.relations.relations if self.relations else self.scores).by_frequency
 
+    @property
+    def unknown(self) -> int:
+        """The number of gold labels that the model cannot predict, and that the log loss leaves out."""
+        return sum(self.unknown_labels.values())
+
     def interval(self, score: str) -> Interval | None:
         """Return the 95% interval of an overall score (``accuracy``, ``macro_f1``, ``auc`` …), or None."""
         return None if self.intervals is None else self.intervals.overall.get(score)
@@ -94,7 +99,7 @@ class ClassEvaluation:
             "relation_f1": None if self.relations is None else self.relations.f1,
             "relations": None if self.relations is None else self.relations.to_json(),
             "intervals": None if self.intervals is None else self.intervals.to_json(),
-            "calibration": self.calibration.to_json(),
+            "calibration": {**self.calibration.to_json(), "nll_left_out": self.unknown},
             "lengths": [score.to_json() for score in self.lengths],
             "confusion": None if self.confusion is None else self.confusion.to_json(),
             "unknown_labels": dict(self.unknown_labels),

@@ -99,6 +99,12 @@ class SentenceCounts:
         sums = np.bincount(self.columns, weights=self.values, minlength=self.shape[1])
         return sums.astype(np.int64)
 
+    def rows(self, first: int, last: int) -> npt.NDArray[np.float64]:
+        """Return sentences first..last-1 as a dense table, (last - first, C)."""
+        chosen = (self.sentences >= first) & (self.sentences < last)
+        part = (self.sentences[chosen] - first, self.columns[chosen], self.values[chosen])
+        return SentenceCounts(*part, (last - first, self.shape[1])).dense(0, self.shape[1])
+
     def dense(self, first: int, last: int) -> npt.NDArray[np.float64]:
         """Return columns first..last-1 as a dense table, (N, last - first)."""
         width = last - first

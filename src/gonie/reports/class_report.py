@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from gonie.metrics.calibration import Calibration
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.lengths import LengthScore
@@ -28,6 +27,7 @@ from gonie.reports.score_tables import (
     score_table,
 )
 from gonie.reports.svg import interval_bar
+from gonie.text.report import count
 
 MOST_ERRORS, BEGINNING, END = 20, 300, 100
 """The number of errors on the page, and how many characters of a long text are shown at each end."""
@@ -69,7 +69,7 @@ def render_classes(
         section("Labels", label_scores(evaluation.scores, evaluation.intervals)),
         None if evaluation.relations is None else _relations(evaluation.relations),
         _confusion(evaluation),
-        _calibration(evaluation.calibration, noun="labels" if evaluation.multi_label else noun),
+        _calibration(evaluation, noun="labels" if evaluation.multi_label else noun),
         _lengths(evaluation.lengths, noun),
         _errors(evaluation, explain),
         detail_section(details or {}),
@@ -134,11 +134,19 @@ def _confusion(evaluation: ClassEvaluation) -> Markup | None:
     return section("Confusion", note(CONFUSION_NOTE), inner)
 
 
-def _calibration(calibration: Calibration, *, noun: str) -> Markup:
+def log_loss_text(evaluation: ClassEvaluation) -> str:
+    """Format the log loss, and say how many gold labels it leaves out."""
+    loss, unknown = evaluation.calibration.nll, evaluation.unknown
+    left_out = f" (without {count(unknown, 'label')} that the model does not have)" if unknown else ""
+    return f"{'–' if loss is None else f'{loss:.4f}'}{left_out}"
+
+
+def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
+    calibration = evaluation.calibration
     values = {
         "error, equal width": percent(calibration.width.error),
         "error, equal size": percent(calibration.mass.error),
-        "log loss": "–" if calibration.nll is None else f"{calibration.nll:.4f}",
+        "log loss": log_loss_text(evaluation),
         "Brier score": f"{calibration.brier:.4f}",
     }
     rows = [

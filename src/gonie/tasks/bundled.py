@@ -6,13 +6,16 @@ A pickle has the files of the bundle, so that it also works on machines without 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from gonie.errors import BundleError
 from gonie.runtime.bundle import INDEX
+from gonie.text.report import count
+
+SHOWN = 8  # names listed in the ``repr`` of a model
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,24 @@ def index_digest(index: bytes) -> str:
     return hashlib.sha256(index).hexdigest()
 
 
+def listed(names: Sequence[str], noun: str) -> str:
+    """Return the number of names, and the first of them."""
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return f"{count(len(names), noun)}: {', '.join(names[:SHOWN])}{more}"
+
+
 class BundledModel:
     """A predictor that remembers its bundle. It never changes, so a copy is the model itself."""
 
     origin: BundleOrigin | None = None
+
+    def predicts(self) -> str:
+        """Say what the model predicts: ``3 types: LOC, ORG, PER``."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        place = "" if self.origin is None else repr(str(self.origin.path))
+        return f"<{type(self).__name__}({place}): {self.predicts()}>"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that can be changed after loading, to pickle them."""

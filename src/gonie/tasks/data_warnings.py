@@ -107,7 +107,7 @@ class SharedExamples(Generic[Example]):
                 f"data ({len(long):,} of more than {SHORT} {kind.words}s)"
             )
             if len(long) >= MATTERS * len(part):
-                fact = f"warning: {fact}, which makes the {name} score too high. Remove the duplicates"
+                fact = f"warning: {fact}, which makes the {name} score too high. {self._advice(long)}"
             lines = [f"{fact}:"]
             for each in long[:SHOWN_EXAMPLES]:
                 same = self._found[hash(kind.key(each))]
@@ -116,6 +116,13 @@ class SharedExamples(Generic[Example]):
                 )
             rest = len(long) - SHOWN_EXAMPLES
             note("\n  ".join([*lines, *([f"and {rest:,} more"] if rest > 0 else [])]))
+
+    def _advice(self, shared: Sequence[Example]) -> str:
+        """Say where the duplicates are: in two files, or in one that gonie itself has split."""
+        path = shared[0].path
+        if path != self._found[hash(self._kind.key(shared[0]))].path:
+            return "Remove the duplicates"
+        return f"{path} has duplicates, and gonie held out only some of them. Remove them from the file"
 
 
 class Watched(Generic[Example]):

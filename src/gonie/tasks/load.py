@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from gonie.errors import BundleError, GonieError, MissingExtraError
+from gonie.errors import BundleError, GonieError, InputError, MissingExtraError
 from gonie.runtime.bundle import INDEX, Contents, read_bundle
 from gonie.tasks.bundled import BundleOrigin, index_digest
 from gonie.tasks.table import TASKS
@@ -27,6 +27,10 @@ def load(path: str | PathLike[str], *, threads: int | None = None, task: str | N
 
     With ``task``, a model of another task raises an error.
     """
+    if not isinstance(path, str | PathLike):
+        raise InputError(
+            f"not the folder of a model: {path!r}", fix="Pass the path of a run folder or a bundle"
+        )
     folder = find_bundle(Path(path))
     bundle = read_bundle(folder, bundle_kinds())
     found = TASKS[bundle.task]

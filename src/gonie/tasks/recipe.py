@@ -316,9 +316,7 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
     first, *_ = details
     place = [str(part) for part in first["loc"]]
     if first["type"] == "extra_forbidden":
-        known = list(_fields(kind, place[:-1]))
-        near = difflib.get_close_matches(place[-1], known, n=1)
-        return "unknown key; " + (f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}")
+        return f"unknown key; {_meant_key(kind, place)}"
     if first["type"] == "missing":
         field = _fields(kind, place[:-1])[place[-1]]
         if _section(field.annotation):
@@ -332,6 +330,24 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
     listable = first["type"] == "list_type" and not isinstance(first["input"], dict)
     advice = f"; use {shlex.quote(_as_list(first['input']))}" if listable else ""
     return f"must be {wanted}: {first['input']!r}{advice}"
+
+
+def _meant_key(kind: type[BaseModel], place: list[str]) -> str:
+    """Return the key that was probably meant: in the same section, or in another under the same name."""
+    *_, last = place
+    known = list(_fields(kind, place[:-1]))
+    if near := difflib.get_close_matches(last, known, n=1):
+        return f"did you mean {near[0]!r}?"
+    keys = [key for leaf, _ in _described(kind, "") for key in _with_sections(leaf)]
+    if same := [key for key in dict.fromkeys(keys) if key.rpartition(".")[2] == last]:
+        return f"did you mean {_alternatives(same)}?"
+    return f"known: {', '.join(known)}"
+
+
+def _with_sections(key: str) -> Iterator[str]:
+    """Yield the sections of a key, from the outside, and the key."""
+    parts = key.split(".")
+    return (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
 
 
 def _wanted(detail: ErrorDetails) -> str:

@@ -288,6 +288,14 @@ def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
     return from_spans(to_spans(tags, source), len(tags), target)
 
 
+def type_names(tags: Iterable[str], scheme: Scheme) -> list[str]:
+    """Return the labels of tags without their markers, in order."""
+    if not scheme.has_spans:
+        return list(tags)
+    parts = (scheme.split(tag) for tag in tags)
+    return list(dict.fromkeys(part[1] for part in parts if part is not None and part[1]))
+
+
 def keep_types(tags: Sequence[str], scheme: Scheme, types: Collection[str]) -> list[str]:
     """Replace tags of entities of other types by O. In this scheme every tag must carry its type."""
     return [tag if (scheme.split(tag) or _OUT)[1] in types else OUTSIDE for tag in tags]

@@ -120,6 +120,17 @@ def test_off_a_terminal_a_long_epoch_prints_progress_occasionally(time: Clock) -
     assert lines[0] == "epoch 1/10: 10%, 33 tokens/s, ETA 19 min 48 s"
 
 
+def test_a_slow_first_step_gives_no_eta(time: Clock) -> None:
+    """It loads kernels and compiles. An ETA of hours would make the user stop a run of minutes."""
+    display, file = shown(terminal=False)
+    display.begin(summary())
+    for batch, seconds in enumerate([30, 11, 11], start=1):
+        time.now += seconds
+        display.step(Step(1, batch, 100, 100, 0.01))
+    etas = [line.rpartition("ETA ")[2] for line in plain(file).splitlines() if "ETA" in line]
+    assert etas == ["?", "3 h 02 min", "3 h 02 min"]
+
+
 def test_the_eta_of_a_resumed_run_ignores_earlier_steps(time: Clock) -> None:
     """Otherwise the finished part would count as instant work, and the ETA would be far too short."""
     display, file = shown(terminal=False)

@@ -86,6 +86,13 @@ def test_unknown_labels_are_reported_and_not_read_as_markup() -> None:
     assert text.count("[red]x[/red]") == 3  # its row, its confusion, the warning
 
 
+def test_the_log_loss_says_which_labels_it_leaves_out() -> None:
+    """Otherwise it looks better, the more labels the model does not know."""
+    text = printed(evaluated(["new", "new", "b"], ["b", "b", "b"], ["b", "c"], bootstrap=0), width=200)
+    assert "log loss 0.1054 (without 2 labels that the model does not have)  Brier score" in text
+    assert "without" not in printed(evaluated(["b"], ["b"], ["b", "c"], bootstrap=0))
+
+
 def test_control_characters_in_labels_are_replaced() -> None:
     labels = ["new\nline", "\x1b[2Jclear"]
     text = printed(

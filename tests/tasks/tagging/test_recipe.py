@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from gonie.tasks.recipe import recipe_types
+from gonie.tasks.recipe import load_recipe, recipe_types
 from gonie.tasks.tagging.recipe import TaggerConfig
 
 
@@ -67,3 +67,9 @@ def test_feature_groups_of_all_parts_are_listed_once() -> None:
         {"features": {"groups": ["context", "spelling"]}, "head": {"direct": ["spelling", "gazetteer"]}}
     )
     assert config.groups == ("context", "spelling", "gazetteer")
+
+
+def test_names_of_numbered_tags_may_be_separated_by_commas() -> None:
+    """As the message for numbered tags proposes: --set data.tag_names=O,B-PER."""
+    recipe = load_recipe("tag", ["data.train=mine.jsonl", "data.tag_names=O, B-PER"])
+    assert recipe.data.tag_names == ["O", "B-PER"]

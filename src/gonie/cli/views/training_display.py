@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gonie.training.run import RunResult, Summary
 
 QUIET_SECONDS = 10.0  # between two progress lines if the output is not a terminal
+SETTLED_SECONDS = 3.0  # of work before its speed says how long the rest takes
+UNKNOWN = "?"  # in place of an ETA
 
 
 def clock(seconds: float) -> str:
@@ -53,7 +55,7 @@ class TrainingDisplay:
         )
         self._task: TaskID | None = None
         self._epochs = 0  # in total
-        self._first: float | None = None  # epochs finished before this session
+        self._first: tuple[float, float] | None = None  # epochs done after its first step, when
         self._done: list[Epoch] = []
         self._epoch_tokens = 0
         self._began = self._epoch_began = self._printed = time.monotonic()
@@ -75,7 +77,7 @@ class TrainingDisplay:
         """Show the progress of tokenising."""
         spent = max(time.monotonic() - self._began, 1e-6)
         share = advance.read / max(advance.total, 1)
-        eta = clock(spent * (1 - share) / share) if share else "?"
+        eta = clock(spent * (1 - share) / share) if share and spent > SETTLED_SECONDS else UNKNOWN
         self._move(f"tokenising {advance.file.name}", share, f"{advance.words / spent:,.0f} words/s", eta)
 
     def begin(self, summary: Summary) -> None:
@@ -95,13 +97,10 @@ class TrainingDisplay:
     def step(self, step: Step) -> None:
         """Update the bar, or print a line now and then if there is no terminal."""
         share = step.batch / step.batches
-        if self._first is None:
-            self._first = step.epoch - 1 + (step.batch - 1) / step.batches
         self._epoch_tokens += step.tokens
         spent = max(time.monotonic() - self._epoch_began, 1e-6)
         speed = f"{self._epoch_tokens / spent:,.0f} tokens/s"
-        eta = clock(self._seconds_left(step.epoch - 1 + share, spent))
-        self._move(f"epoch {step.epoch}/{self._epochs}", share, speed, eta)
+        self._move(f"epoch {step.epoch}/{self._epochs}", share, speed, self._eta(step.epoch - 1 + share))
 
     def epoch(self, epoch: Epoch) -> None:
         """Print a line with the loss, scores and speed of an epoch."""
@@ -112,7 +111,7 @@ class TrainingDisplay:
         self._console.print(
             f"epoch {epoch.epoch:>3}  loss {epoch.loss:8.4f}  {escape(epoch.shown)}{train}"
             f"  {speed:,.0f} tokens/s  {clock(epoch.seconds + epoch.dev_seconds)}"
-            f"  ETA {clock(self._seconds_left(epoch.epoch, 0.0))}{star}"
+            f"  ETA {self._eta(epoch.epoch)}{star}"
         )
         self._begin_epoch()
 
@@ -136,16 +135,21 @@ class TrainingDisplay:
         for number, command in enumerate(result.output.commands):
             self._console.print(f"{'     ' if number else 'Try: '} {command}", markup=False)
 
-    def _seconds_left(self, done: float, spent: float) -> float:
-        """Return the remaining seconds after ``done`` epochs, estimated from the epochs of this session.
+    def _eta(self, done: float) -> str:
+        """Format the remaining time after ``done`` epochs, estimated from the epochs of this session.
 
-        The first epoch is estimated from the seconds ``spent`` in it so far.
+        The first epoch is estimated from its steps, once they say something. The first step does not: it also
+        warms up.
         """
         if self._done:
             each = sum(epoch.seconds + epoch.dev_seconds for epoch in self._done) / len(self._done)
         else:
-            each = spent / max(done - (self._first or 0.0), 1e-6)
-        return each * max(self._epochs - done, 0.0)
+            now = time.monotonic()
+            before, began = self._first = self._first or (done, now)
+            if now - began < SETTLED_SECONDS or done <= before:
+                return UNKNOWN
+            each = (now - began) / (done - before)
+        return clock(each * max(self._epochs - done, 0.0))
 
     def _begin_epoch(self) -> None:
         self._epoch_tokens = 0

@@ -9,7 +9,7 @@ from rich.text import Text
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
-from gonie.reports.class_report import how_classes_scored
+from gonie.reports.class_report import how_classes_scored, log_loss_text
 from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.score_grid import print_labels, print_unknown, score_grid
@@ -70,8 +70,7 @@ def _calibration(evaluation: ClassEvaluation) -> Text:
     calibration = evaluation.calibration
     line = Text(f"Calibration error {percent(calibration.width.error)}")
     line.append(f"  in bins of equal size {percent(calibration.mass.error)}")
-    if calibration.nll is not None:
-        line.append(f"  log loss {calibration.nll:.4f}")
+    line.append(f"  log loss {log_loss_text(evaluation)}")
     return line.append(f"  Brier score {calibration.brier:.4f}")
 
 

@@ -14,7 +14,7 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 from gonie.system.thread_map import thread_map
-from gonie.tasks.bundled import BundledModel
+from gonie.tasks.bundled import BundledModel, listed
 from gonie.text.passages import Passage
 
 
@@ -63,6 +63,10 @@ class TextReader(BundledModel):
     def labels(self) -> tuple[str, ...]:
         """The labels of the model, in the order of its scores."""
         return self.encoding.labels
+
+    def predicts(self) -> str:
+        """Say what the model predicts: its labels."""
+        return listed(self.labels, "label")
 
     @property
     def multi_label(self) -> bool:

@@ -130,6 +130,11 @@ class PairClassifier(TextReader):
         """Whether an answer is a value and not a label."""
         return self.pair_encoding.scale is not None
 
+    def predicts(self) -> str:
+        """Say what the model predicts: its labels, or values on its scale."""
+        scale = self.pair_encoding.scale
+        return super().predicts() if scale is None else f"values from {scale.low:g} to {scale.high:g}"
+
     def __call__(self, text: str, text_pair: str) -> PairAnswer:
         """Return the prediction for one pair."""
         return next(self.pipe([(text, text_pair)]))

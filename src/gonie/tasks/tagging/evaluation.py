@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.formats.format import ReadOptions
-from gonie.formats.inspect import parse_tag_column
+from gonie.formats.inspect import parse_tag_column, parse_tag_names
 from gonie.formats.tagged import TaggedSource
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import Evaluation
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 class TagEvaluator:
     """Scores taggers on files."""
 
-    options = frozenset({"mode", "repair", "separator", "word_column", "tag_column", "decode", "bias", "map"})
+    options = frozenset(
+        {"mode", "repair", "separator", "word_column", "tag_column", "tag_names", "decode", "bias", "map"}
+    )
     error = Error
     error_heading = "in context"
 
@@ -69,7 +71,7 @@ def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
         separator=options.get("separator", "auto"),
         word_column=options.get("word_column"),
         tag_column=parse_tag_column(named) if named else data.get("tag_column"),
-        tag_names=tuple(data.get("tag_names", ())),
+        tag_names=parse_tag_names(options.get("tag_names") or data.get("tag_names", ())),
         columns=data.get("columns", {}),
         tokenizer=tagger.tokenizer,
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
+from gonie.formats.inspect import parse_tag_names
 from gonie.tasks.parts import TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
 from gonie.tasks.section import ChoiceOf, Section, Size
@@ -46,7 +47,9 @@ class TagDataConfig(CorpusConfig):
         "tables its name",
     )
     tag_names: list[str] = Field(
-        default=[], description="names of tags that a table has as numbers, in the order of the numbers"
+        default=[],
+        description="names of tags that a table has as numbers, in the order of the numbers, as a list or "
+        "comma-separated",
     )
     columns: dict[str, int] = Field(
         default={}, description="additional columns by name, such as {pos = 1}, for context features"
@@ -71,6 +74,11 @@ class TagDataConfig(CorpusConfig):
     max_tokens: Size = Field(
         default=1000, description="training sentences longer than this are split between entities"
     )
+
+    @field_validator("tag_names", mode="before")
+    @classmethod
+    def _split_names(cls, value: object) -> object:
+        return list(parse_tag_names(value)) if isinstance(value, str) else value
 
     @property
     def further_columns(self) -> tuple[str, ...]:

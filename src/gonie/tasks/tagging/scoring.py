@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,7 @@ from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
 from gonie.text.label_map import LabelMap, check_known
 from gonie.text.report import Report
-from gonie.text.schemes import IO, OUTSIDE, PLAIN, Mode, Scheme, from_spans, keep_types, to_spans
+from gonie.text.schemes import IO, OUTSIDE, PLAIN, Mode, Scheme, from_spans, keep_types, to_spans, type_names
 from gonie.text.types import Sentence
 
 
@@ -76,14 +76,14 @@ def score_source(
             path=source.report.path,
             fix="Set the tag column: --tag-column N",
         )
-    known_types = _types(known_tags, model_scheme)
+    known_types = type_names(known_tags, model_scheme)
     if labels and not model_scheme.has_spans:
         sentences, labels = _renamed_tags(sentences, labels, known_types), None
     if labels:
         sentences, types = _renamed(sentences, bare, labels, known_types, source.report)
     else:
         gold = chain.from_iterable(sentence.tags or () for sentence in sentences)
-        check_known(_types(dict.fromkeys(gold), bare), known_types, source.report.path)
+        check_known(type_names(dict.fromkeys(gold), bare), known_types, source.report.path)
     taggings = tag(sentences)
     if labels:
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
@@ -130,14 +130,6 @@ def score_taggings(
             for tagging in taggings
         ],
     )
-
-
-def _types(tags: Iterable[str], scheme: Scheme) -> list[str]:
-    """Return the labels of tags without their markers, in order."""
-    if not scheme.has_spans:
-        return list(tags)
-    parts = (scheme.split(tag) for tag in tags)
-    return list(dict.fromkeys(part[1] for part in parts if part is not None and part[1]))
 
 
 def _renamed(

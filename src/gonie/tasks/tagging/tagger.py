@@ -21,7 +21,7 @@ from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.system.thread_map import thread_map
-from gonie.tasks.bundled import BundledModel
+from gonie.tasks.bundled import BundledModel, listed
 from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.chunks import tag_in_chunks
@@ -29,7 +29,7 @@ from gonie.tasks.tagging.decoding import By, Decoding
 from gonie.tasks.tagging.documents import Placed, document, place, rescheme
 from gonie.tasks.tagging.labeller import Labeller, Tagging
 from gonie.text.plain_text import checked_text, checked_words
-from gonie.text.schemes import Scheme
+from gonie.text.schemes import Scheme, type_names
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Document, Sentence
 
@@ -162,6 +162,11 @@ class Tagger(BundledModel):
     def labels(self) -> tuple[str, ...]:
         """The tags of the model, in the order of its scores."""
         return self.encoding.labels
+
+    def predicts(self) -> str:
+        """Say what the model predicts: types of entities, or tags."""
+        scheme = self.encoding.scheme
+        return listed(type_names(self.labels, scheme), "type" if scheme.has_spans else "tag")
 
     def __call__(self, text: str) -> Document:
         """Tag one text."""
