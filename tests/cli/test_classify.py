@@ -178,3 +178,15 @@ def test_an_unquoted_text_of_two_words_is_refused(gonie: Gonie, reviews: Path) -
     assert gonie("classify", reviews, "good", "film").refused(
         "expected one TEXT, got 2. Quote a text that has spaces", "one per line on standard input"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("text,label", "csv"), ("id\tsentence\tcategory", "tsv"), ("review;sentiment", "csv")]
+)
+def test_a_table_on_standard_input_is_not_read_as_lines_of_text(
+    gonie: Gonie, reviews: Path, line: str, kind: str
+) -> None:
+    outcome = gonie("classify", reviews, stdin=f"{line}\ngood,pos\n".encode())
+    assert outcome.refused()
+    assert f"the first line seems to be the header of a table: {line!r}. Pass --input {kind}" in outcome.err
+    assert gonie("classify", reviews, "--input", "text", stdin=f"{line}\n".encode()).code == 0

@@ -242,6 +242,11 @@ FILES_AND_COLUMNS = [
 
 OTHER_FILES = [
     (
+        "train classify unheaded.csv",
+        "{folder}/unheaded.csv:1: no column text; the columns are '7, ham, see you at five'. Name the column "
+        "of the text: --text NAME. Without a header, give its number, from 0",
+    ),
+    (
         "train ner prose.txt",
         "{folder}/prose.txt: plain text without tags, not a file of tagged sentences. To tag it, "
         "run: gonie tag MODEL --file {folder}/prose.txt. If it has one token per line, choose the "
@@ -303,7 +308,7 @@ OTHER_FILES = [
         "train ner page.html",
         "{folder}/page.html: XML or HTML, not a file of tagged sentences. gonie reads brat, "
         "labelstudio, prodigy, spacy, spacy-json, doccano, klp2016, klue, naver, nikl, conllu, "
-        "sejong, slashed, tsv, parquet, arrow, json, jsonl, conll",
+        "sejong, slashed, tsv, csv, parquet, arrow, json, jsonl, conll",
     ),
     (
         "train ner stray.conll --set data.repair=error",
@@ -428,17 +433,17 @@ OTHER_FILES = [
         "data convert mine.conll --to labelstudoi --out mine.json",
         "unknown format 'labelstudoi'. Did you mean labelstudio? Choose one of brat, labelstudio, "
         "prodigy, spacy, spacy-json, doccano, klp2016, klue, naver, nikl, conllu, sejong, slashed, "
-        "tsv, parquet, arrow, json, jsonl, conll",
+        "tsv, csv, parquet, arrow, json, jsonl, conll",
     ),
     (
         "data convert tickets.csv --to conll --out tickets.conll",
         "conll is a format of tagged sentences, not of labelled texts. Choose one of labelstudio, parallel, "
-        "prodigy, spacy, spacy-json, klue-re, nikl, semeval, parquet, arrow, json, jsonl, csv, tsv",
+        "prodigy, spacy, spacy-json, fasttext, klue-re, nikl, semeval, parquet, arrow, json, jsonl, csv, tsv",
     ),
     (
         "data convert tickets.csv --to auto --out tickets.jsonl",
-        "unknown format 'auto'. Choose one of labelstudio, parallel, prodigy, spacy, spacy-json, klue-re, "
-        "nikl, semeval, parquet, arrow, json, jsonl, csv, tsv",
+        "unknown format 'auto'. Choose one of labelstudio, parallel, prodigy, spacy, spacy-json, "
+        "fasttext, klue-re, nikl, semeval, parquet, arrow, json, jsonl, csv, tsv",
     ),
     (
         "data convert mine.conll --out mine.spacy",
@@ -562,6 +567,13 @@ CALLS = [
         'tag_names=["O", "B-PER", "I-PER"]',
     ),
     (
+        'read("chatbot.csv")',
+        "chatbot.csv: a table whose first line is 'Q, A, label', not a file of tagged sentences. For "
+        'labelled texts, name the columns: gonie.train("classify", "chatbot.csv", text_column=…, '
+        "label_column=…), or by their numbers, from 0, if there is no header. If it has one token per row, "
+        "name its columns sentence, word and tag",
+    ),
+    (
         'read("mine.conll", tagcolumn=1)',
         "unknown option of gonie.read: tagcolumn. Use format, separator, word_column, tag_column, "
         "tag_names, columns, tokenizer, scheme, repair",
@@ -570,6 +582,8 @@ CALLS = [
 
 
 FILES = {
+    "chatbot.csv": "Q,A,label\n12시 땡!,하루가 또 가네요.,0\n",
+    "unheaded.csv": "7,ham,see you at five\n8,spam,buy it now\n",
     "prose.txt": "Anna saw Seoul in the rain.\nThen she left for Busan.\n",
     "page.html": "<!DOCTYPE html>\n<html><body>Anna saw Seoul.</body></html>\n",
     "ragged.conll": "Anna\tNNP\tB-PER\nsaw\tO\n\n",

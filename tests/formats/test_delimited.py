@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -41,6 +42,48 @@ def test_two_columns_need_no_header() -> None:
     assert rows("tsv", "label\ttext\npos\tgood film")[0] == [LabelledRow(2, "good film", ("pos",))]
 
 
+@pytest.mark.parametrize("format", ["tsv", "csv"])
+def test_the_column_of_labels_is_found_by_its_values(format: str) -> None:
+    """SMS Spam and others have the label first; the messages must not become labels."""
+    content = "ham\tsee you at five\nspam\twin a prize now\nham\tcall me back\n"
+    found, report = rows(format, content.replace("\t", "," if format == "csv" else "\t"))
+    assert found[:2] == [
+        LabelledRow(1, "see you at five", ("ham",)),
+        LabelledRow(2, "win a prize now", ("spam",)),
+    ]
+    assert report.choices["columns"] == ("label, text", "by their values")
+
+
+def test_columns_without_a_header_are_named_by_number() -> None:
+    content = "7\tham\tsee you\n8\tspam\tbuy now\n"
+    found, report = rows("tsv", content, text_column="2", label_column="1")
+    assert found == [LabelledRow(1, "see you", ("ham",)), LabelledRow(2, "buy now", ("spam",))]
+    assert report.choices["header"][0] == "none"
+    two = "see you\tham\nbuy now\tspam\n"
+    assert rows("tsv", two, text_column="0")[0][1] == LabelledRow(2, "buy now", ("spam",))
+    for options, missing in (
+        ({"text_column": "2"}, "label"),
+        ({"text_column": "2", "label_column": "9"}, "9"),
+    ):
+        with pytest.raises(InputError, match=f"f:1: no column {missing}; the columns are '0, 1, 2'"):
+            rows("tsv", content, **options)
+    with pytest.raises(InputError, match="no column 1; the columns are 'text, label'"):
+        rows("tsv", "text\tlabel\na\tb\n", text_column="1")
+
+
+def test_a_name_that_is_not_in_the_header_is_never_given_to_the_first_row() -> None:
+    with pytest.raises(InputError, match="f:1: no column body; the columns are 'Body, mood'"):
+        rows("tsv", "Body\tmood\ngood film\tpos\n", text_column="body")
+
+
+def test_an_unknown_header_is_refused_wherever_its_label_is() -> None:
+    content = "kind\tthe message\n" + "".join(
+        f"{('ham', 'spam')[at % 2]}\tcall me at {at}\n" for at in range(6)
+    )
+    with pytest.raises(InputError, match=r"seems to be a header.*--text 'the message' --label kind"):
+        rows("tsv", content)
+
+
 def test_texts_without_labels_are_read() -> None:
     unlabelled = {"label_column": None}
     assert rows("tsv", "one\n\ntwo", **unlabelled)[0] == [
@@ -73,6 +116,31 @@ def test_a_missing_label_is_none_unless_the_text_is_empty() -> None:
 def test_bad_tables_are_refused(content: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         rows("tsv", content)
+
+
+def test_a_tsv_that_pandas_quoted_is_read_like_csv() -> None:
+    """Otherwise doubled quotation marks stay in the texts, and a line break inside a text cuts it."""
+    for text in ('he said ""hi""', "one\ntwo", "one\ttwo"):
+        found, report = rows("tsv", f'text\tlabel\n"{text}"\tpos\nplain\tneg\n')
+        assert [row.text for row in found] == [text.replace('""', '"'), "plain"]
+        assert report.choices["quoting"][0] == "as in CSV"
+        assert rows("csv", f'text\tlabel\n"{text}"\tpos\nplain\tneg\n')[0] == found
+
+
+@pytest.mark.parametrize("text", ['"굳" ㅋ', 'a "b', '"all of it"', '"never closed', '""', '5" or ""6""'])
+def test_quotation_marks_of_a_tsv_without_quoting_are_kept(text: str) -> None:
+    found, report = rows("tsv", f"text\tlabel\n{text}\tpos\nplain\tneg\n")
+    assert [row.text for row in found] == [text, "plain"]
+    assert "quoting" not in report.choices
+
+
+def test_quoted_cells_after_the_first_lines_of_a_tsv_are_counted() -> None:
+    many = "text\tlabel\n" + "plain\tneg\n" * 300
+    read = content_of(many + '"he said ""hi"""\tpos\n')
+    report = Report(path="f")
+    cut = replace(read, head=replace(read.head, lines=read.head.lines[:200]))
+    assert list(TEXT_FORMATS["tsv"].read(cut, TextOptions(), report))[-1].text == '"he said ""hi"""'
+    assert "1 line with doubled quotation marks" in "\n".join(report.lines())
 
 
 def test_a_quoted_field_may_contain_quotes_commas_and_line_breaks() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,16 @@ def test_lines_of_json_are_read_too(tmp_path: Path) -> None:
     assert [each[2] for each in marked(LabelledSource(tmp_path / "re.jsonl"))] == [
         {"subj": "하나", "obj": "총장"}
     ] * 2
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_the_entities_of_a_csv_file_are_read(separator: str, tmp_path: Path) -> None:
+    """pandas writes them as text; without them sentences would be classified as if they had no entities."""
+    path = tmp_path / "f.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerows([list(ROW), list(ROW.values())])
+    assert marked(LabelledSource(path)) == marked(source(tmp_path / "f.json", ROW))
 
 
 def test_texts_without_a_label_are_counted(tmp_path: Path) -> None:

@@ -59,6 +59,16 @@ def test_a_missing_label_is_none_or_refused(value: str) -> None:
         rows(line, unlabelled="error")
 
 
+@pytest.mark.parametrize("label", ["NA", "N/A", "None", "none", "-1"])
+def test_a_label_that_may_mean_none_is_read_and_counted(label: str) -> None:
+    """It may be a class of its own, but the user must see that it became one."""
+    report = Report(path="f")
+    line = json.dumps({"text": "t", "label": label})
+    read = TEXT_FORMATS["jsonl"].read(content(f"{line}\n{line}"), TextOptions(), report)
+    assert [row.labels for row in read] == [(label,), (label,)]
+    assert f"2 texts with the label {label}, which" in "\n".join(report.lines())
+
+
 def test_an_empty_text_needs_no_label() -> None:
     assert rows('{"text": " "}', '{"text": "t", "label": 1}')[0] == LabelledRow(1, " ", ())
 

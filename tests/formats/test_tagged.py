@@ -80,8 +80,8 @@ def test_unknown_formats_and_columns_are_refused(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a", "a\tO\n")
     with pytest.raises(InputError, match=r"format 'tsb'. Did you mean tsv\? Choose one of .*conllu, .*conll"):
         list(read(path, ReadOptions(format="tsb"), Report()))
-    with pytest.raises(InputError, match="csv is a format of labelled texts and text pairs, not of tagged"):
-        list(read(path, ReadOptions(format="csv"), Report()))
+    with pytest.raises(InputError, match="semeval is a format of labelled texts, not of tagged"):
+        list(read(path, ReadOptions(format="semeval"), Report()))
     with pytest.raises(InputError, match="is not a number"):
         list(read(path, ReadOptions(tag_column="upos"), Report()))
 

@@ -103,6 +103,14 @@ def test_a_table_of_ids_and_texts_is_not_read_as_texts_and_labels(tmp_path: Path
         list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
 
 
+def test_texts_after_their_labels_are_found_by_their_values_or_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("ham,see you\nspam,buy it\nham,call me\n", "utf-8")
+    for column in ("text", "1"):
+        rows = read_table(path, "csv", Report(), columns=[[column]], noun="rows", labelled=True)
+        assert [row.texts for row in rows] == [("see you",), ("buy it",), ("call me",)]
+
+
 @pytest.mark.parametrize(
     ("texts", "needed"), [([], 2), (["a"], 1), (["a\tb"], 1), (["a\tb"], 2), (["a", "b"], 2)]
 )

@@ -9,8 +9,10 @@ from queue import Queue
 from threading import Thread
 
 from gonie.errors import InputError
-from gonie.formats.detect import refuse_plain_text
+from gonie.formats.content import FileHead
+from gonie.formats.detect import check_plain_text
 from gonie.formats.format import ReadOptions
+from gonie.formats.table import PAIR_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged import read
 from gonie.formats.text_rows import (
     ARGUMENT,
@@ -19,8 +21,10 @@ from gonie.formats.text_rows import (
     JSONL,
     LINES,
     PARQUET,
+    TABLES,
     TEXT,
     TOKENS,
+    Place,
     TextRow,
     cell_row,
     check_one_source,
@@ -88,7 +92,7 @@ def check_suffixes(files: Sequence[Path], kinds: InputKinds) -> None:
     for file in files:
         kind = kind_of(file, kinds.detected)
         if kind == TEXT:
-            refuse_plain_text(file, kinds.files)
+            check_plain_text(file, kinds.files)
         if kind not in kinds.files:
             raise InputError(
                 f"--out cannot read {kind.upper()}, whose rows may span several lines",
@@ -155,6 +159,7 @@ def _rows(
         if first is None:
             return
         if kind == AUTO:
+            _refuse_header(first, columns)
             kind = JSONL if set(columns) <= checked_fields(first[2]).keys() else TEXT
         rows = (LINES[kind](*place, columns) for place in chain([first], places))
         yield from (row for row in rows if row is not None)
@@ -162,6 +167,21 @@ def _rows(
         own = Report()
         yield from answering.read(path, kind, own)
         report.skipped.update(own.skipped)
+
+
+def _refuse_header(first: Place, columns: Sequence[str]) -> None:
+    """Refuse a stream that begins with the header of a table, which would be read as a text."""
+    file, number, line = first
+    head = FileHead(file, [line], columns=[name for name in columns if not name.isdigit()])
+    tables = [formats[kind] for formats in (PAIR_FORMATS, TEXT_FORMATS) for kind in TABLES]
+    found = next((each.name for each in tables if each.recognise(head)), None)
+    if found is not None:
+        raise InputError(
+            f"the first line seems to be the header of a table: {line[:100]!r}",
+            path=file,
+            line=number,
+            fix=f"Pass --input {found}. If it is a text, pass --input text",
+        )
 
 
 def read_sentences(

@@ -1,14 +1,18 @@
 """TSV and CSV tables, whose columns are found by the header.
 
 TSV has no quoting: a quotation mark is an ordinary character, and a tab always ends a column. In CSV a quoted
-field may contain commas, line breaks and, doubled, quotation marks.
+field may contain commas, line breaks and, doubled, quotation marks. A TSV whose first lines only make sense
+with quoting, as pandas writes it, is read like CSV.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -20,19 +24,38 @@ from gonie.text.report import Report
 
 Fields = tuple[int, Sequence[str]]
 """The line on which a row begins, and its cells."""
+FEW = 4
+"""Fewer rows do not show which column has labels."""
+ReadRows = Callable[[Iterable[Line], Report], Iterator[Fields]]
+SPACES = "Replace tabs inside texts by spaces, or read quoted cells with --format csv"
+QUOTE = 'Quote texts that contain commas: "good, really"'
 
 
 def read_tab_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
     """Yield the cells of each line between its tabs. Empty lines are skipped and counted."""
     for number, line in lines:
         if line:
-            yield number, line.split("\t")
+            cells = line.split("\t")
+            if '""' in line and any(map(_is_quoted, cells)):
+                report.noticed[
+                    "lines with doubled quotation marks, which only --format csv reads as quoted"
+                ] += 1
+            yield number, cells
         else:
             report.skipped["empty lines"] += 1
 
 
 def read_csv_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
     """Yield the cells of each row, with the line on which it begins. Empty lines are skipped and counted."""
+    for row in parse_csv(lines, report.path):
+        if row[1]:
+            yield row
+        else:
+            report.skipped["empty lines"] += 1
+
+
+def parse_csv(lines: Iterable[Line], path: str) -> Iterator[Fields]:
+    """Yield the cells of each row, with the line on which it begins. An empty line has no cells."""
     begin = 1
     lines = iter(lines)
     first = next(lines, None)
@@ -51,72 +74,136 @@ def read_csv_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
             longest = csv.field_size_limit()
             raise InputError(
                 f"invalid CSV row: {error}",
-                path=report.path,
+                path=path,
                 line=begin,
                 fix="Close every quotation mark. "
                 f"For texts longer than {longest:,} characters, use TSV or JSONL",
             ) from None
         if fields is None:
             return
-        if fields:
-            yield begin, fields
-        else:
-            report.skipped["empty lines"] += 1
+        yield begin, fields
         begin = reader.line_num + 1
 
 
+def first_cells(read: ReadRows, lines: Iterable[Line]) -> list[Sequence[str]]:
+    """Return the cells of the first lines of a file, up to a row that is damaged or cut off."""
+    found: list[Sequence[str]] = []
+    with suppress(InputError):
+        for _, cells in read(lines, Report()):
+            found.append(cells)
+    return found
+
+
+def _is_quoted(cell: str) -> bool:
+    """Return whether a cell is in quotation marks, with doubled ones inside."""
+    inner = cell[1:-1]
+    return cell[:1] == cell[-1:] == '"' and '""' in inner and '"' not in inner.replace('""', "")
+
+
+def tab_rows_reader(first_lines: Sequence[str]) -> ReadRows:
+    """Return the reader of a tab-separated file: with quoting if its first lines only make sense with it."""
+    plain = [line.split("\t") for line in first_lines if line]
+    quoted = first_cells(read_csv_rows, enumerate(first_lines, 1))
+    uneven = any(len(cells) != len(plain[0]) for cells in plain)
+    makes_sense = len(quoted) > 1 and all(len(cells) == len(quoted[0]) > 1 for cells in quoted)
+    needed = uneven or any(_is_quoted(cell) for cells in plain for cell in cells)
+    return read_csv_rows if needed and makes_sense else read_tab_rows
+
+
 def _delimiter(line: str) -> str:
-    """Return what separates the columns: semicolons (Excel in Europe) if a header has only these."""
+    """Return what separates the columns: tabs, or semicolons (Excel in Europe), if a header has these."""
+    if "\t" in line:
+        return "\t"
     return ";" if ";" in line and "," not in line and "; " not in line else ","
-
-
-ReadRows = Callable[[Iterable[Line], Report], Iterator[Fields]]
 
 
 def _read(
     content: Content, header: HeaderNames, report: Report, *, rows: ReadRows, separators: str, fix: str
 ) -> TableRows:
     """Return the rows of a table."""
+    if rows is read_tab_rows and (rows := tab_rows_reader(content.head.lines)) is not read_tab_rows:
+        report.choose("quoting", "as in CSV", "cells with doubled quotation marks, tabs or line breaks")
     table = rows(content.lines, report)
     first = next(table, None)
     if first is None:
         return TableRows(1, (), iter(()))
     line, cells = first
-    names = _unheaded(cells, header)
+    beginning = first_cells(rows, enumerate(content.head.lines, 1))
+    names = unheaded_names(cells, header, beginning)
     if names is None:
         twice = [name for name in cells if cells.count(name) > 1]
         if twice:
             raise InputError(f"two columns are called {twice[0]!r}", path=report.path, line=line)
         report.choose("header", ", ".join(cells), "the first line has columns with known names")
         return TableRows(line, cells, _below(cells, table, report, separators, fix))
-    refuse_header(cells, rows(enumerate(content.head.lines, 1), Report()), path=report.path, line=line)
-    report.choose("header", "none", f"{len(cells)} columns, none with a known name: {', '.join(names)}")
+    refuse_header(cells, names, beginning, header=header, path=report.path, line=line)
+    report.choose("header", "none", "the first line has no column with a known name")
+    report.choose("columns", ", ".join(names), _order(names))
     return TableRows(line, names, _below(names, chain([first], table), report, separators, fix))
 
 
-def _unheaded(cells: Sequence[str], header: HeaderNames) -> Sequence[str] | None:
-    """Return the names of the columns of a table without a header, or None if these cells are a header."""
-    fits = len(header.unheaded) <= len(cells) <= 2
-    if not header.unheaded or not fits or set(cells) & set(header.known):
+def unheaded_names(
+    cells: Sequence[str], header: HeaderNames, beginning: Sequence[Sequence[str]]
+) -> Sequence[str] | None:
+    """Return the names of the columns of a table without a header, or None if ``cells`` are a header.
+
+    They are numbers if the user named a column by its number. Otherwise there are at most two columns, the
+    text and its label, in the order that the ``beginning`` of the table shows.
+    """
+    if not header.unheaded or set(cells) & set(header.known):
         return None
-    return (*header.unheaded, "label")[: len(cells)]
+    numbers = [str(at) for at in range(len(cells))]
+    rest = [name for name in header.unheaded if not name.isdigit()]
+    if len(rest) < len(header.unheaded):
+        other = [name if name in header.unheaded else rest[0] for name in numbers] if rest else numbers
+        return other if len(numbers) == 2 else numbers
+    if not len(header.unheaded) <= len(cells) <= 2:
+        return None
+    names = (*header.unheaded, "label")[: len(cells)]
+    return names[::-1] if _label_first(beginning) else names
+
+
+def _label_first(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether the first of two columns has labels: its values are shorter, and repeat more."""
+    columns = list(zip(*(row for row in rows if len(row) == 2), strict=True))
+    if not columns:
+        return False
+    lengths = [sum(map(len, column)) for column in columns]
+    distinct = [len(set(column)) for column in columns]
+    return lengths[0] < lengths[1] and distinct[0] < distinct[1]
+
+
+def _order(names: Sequence[str]) -> str:
+    if any(name.isdigit() for name in names):
+        return "counted from 0, as given"
+    return "by their values" if len(names) > 1 else "there is only one"
 
 
 def refuse_header(
-    cells: Sequence[str], first_rows: Iterable[Fields], *, path: str, line: int, fix: str = ""
+    cells: Sequence[str],
+    names: Sequence[str],
+    beginning: Sequence[Sequence[str]],
+    *,
+    header: HeaderNames,
+    path: str,
+    line: int,
+    fix: str = "",
 ) -> None:
-    """Refuse a first row that seems to be a header: its last cell is no label, while other rows share theirs.
+    """Refuse a first row that seems to be a header: its label is not one that the other rows share.
 
-    ``fix`` says how the command names columns.
+    ``names`` are the columns without a header. ``fix`` says how the command names columns.
     """
-    labels = [fields[-1] for _, fields in first_rows if len(fields) == 2]
+    places = [names.index(name) for name in header.unheaded if name in names]
+    text, label = (places[0], places[-1]) if len(places) > 1 else (0, -1)
+    labels = [fields[label] for fields in beginning if len(fields) == len(cells)]
     others = labels[1:]
     if len(others) >= 4 and labels[0] not in others and 2 * len(set(others)) <= len(others):
         raise InputError(
             f"the first line seems to be a header: {_shortened(', '.join(cells))}",
             path=path,
             line=line,
-            fix=fix or f"Name the columns: --text {cells[0]} --label {cells[-1]}",
+            fix=fix
+            or f"Name the columns: --text {shlex.quote(cells[text])} --label {shlex.quote(cells[label])}",
         )
 
 
@@ -124,33 +211,63 @@ def _below(
     names: Sequence[str], rows: Iterable[Fields], report: Report, separators: str, fix: str
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     for line, fields in rows:
-        if len(fields) != len(names):
-            raise InputError(
-                f"expected {len(names)} column{'s' if len(names) > 1 else ''} separated by {separators}, "
-                f"got {len(fields)}",
-                path=report.path,
-                line=line,
-                fix=fix,
-            )
+        check_width(fields, len(names), separators, path=report.path, line=line, fix=fix)
         yield line, dict(zip(names, fields, strict=True))
+
+
+def check_width(
+    fields: Sequence[str], width: int, separators: str = "commas", *, path: str, line: int, fix: str = QUOTE
+) -> None:
+    """Refuse a row that has not as many cells as there are columns."""
+    if len(fields) != width:
+        raise InputError(
+            f"expected {width} column{'s' if width > 1 else ''} separated by {separators}, got {len(fields)}",
+            path=path,
+            line=line,
+            fix=fix,
+        )
+
+
+Peek = Callable[[FileHead], Mapping[str, Any] | None]
 
 
 def _peek_tsv(head: FileHead) -> Mapping[str, Any] | None:
     rows = [line.split("\t") for line in head.filled[:2]]
-    return None if head.is_json else _sample(rows)
+    return None if head.is_json else _sample(rows, head.columns)
 
 
 def _peek_csv(head: FileHead) -> Mapping[str, Any] | None:
     if head.is_json or not head.filled or "\t" in head.filled[0]:
         return None
     try:
-        return _sample(list(csv.reader(head.filled[:2], delimiter=_delimiter(head.filled[0]))))
+        rows = list(csv.reader(head.filled[:2], delimiter=_delimiter(head.filled[0])))
     except csv.Error:
         return None
+    return _sample(rows, head.columns)
 
 
-def _sample(rows: Sequence[Sequence[str]]) -> Mapping[str, Any] | None:
-    """Return the second row by the names in the first, if that has at least two distinct cells."""
+def _unheaded_texts(read: ReadRows, peek: Peek, head: FileHead) -> str | None:
+    """Return why a table without a header has labelled texts: phrases in one column, a few labels in one."""
+    rows = [] if peek(head) is None else first_cells(read, enumerate(head.lines, 1))
+    if len(rows) < FEW or any(len(row) != 2 for row in rows):
+        return None
+    label = 0 if _label_first(rows) else 1
+    labels, texts = ([row[at] for row in rows] for at in (label, 1 - label))
+    few = labels[0] in labels[1:] and 2 * len(set(labels)) <= len(labels) < 2 * len(set(texts))
+    short = all(cell.strip() and len(cell.split()) <= 3 for cell in labels)
+    phrases = sum(" " in cell.strip() and not cell.startswith(" ") for cell in texts)
+    if not few or not short or 2 * phrases <= len(texts):
+        return None
+    return f"its {('first', 'second')[label]} column has {len(set(labels))} labels, the other one texts"
+
+
+def _sample(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> Mapping[str, Any] | None:
+    """Return the second row by the names in the first, if that has at least two distinct cells.
+
+    If the user named ``columns`` by their numbers, return the first row by numbers.
+    """
+    if rows and any(name.isdigit() and name not in rows[0] for name in columns):
+        return {str(at): cell for at, cell in enumerate(rows[0])}
     if not rows or len(rows[0]) < 2 or len(set(rows[0])) < len(rows[0]):
         return None
     cells = list(rows[1]) if len(rows) > 1 else []
@@ -166,7 +283,8 @@ def _write_tsv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield "\t".join(cells) + "\n"
 
 
-def _write_csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def write_csv(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a header and each row as CSV."""
     for cells in _cells(rows):
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerow(cells)
@@ -182,6 +300,8 @@ def _cells(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[str]]:
             yield names
         if any(isinstance(value, list) for value in row.values()):
             raise InputError("a table cannot store texts with several labels or none", fix="Write jsonl")
+        if differing := sorted(row.keys() ^ names):
+            raise InputError(f"only some rows have the column {differing[0]}", fix="Write jsonl")
         yield [str(row[name]) for name in names]
 
 
@@ -195,15 +315,16 @@ ROWS = (
         description="comma-separated table with quoting",
         suffixes=(".csv",),
         peek=_peek_csv,
+        unheaded=partial(_unheaded_texts, read_csv_rows, _peek_csv),
         read=lambda content, header, report: _read(
             content,
             header,
             report,
             rows=read_csv_rows,
             separators="commas",
-            fix='Quote texts that contain commas: "good, really"',
+            fix=QUOTE,
         ),
-        write=_write_csv,
+        write=write_csv,
         nested=False,
         rank=7,
     ),
@@ -212,13 +333,14 @@ ROWS = (
         description="tab-separated table without quoting",
         suffixes=(".tsv",),
         peek=_peek_tsv,
+        unheaded=partial(_unheaded_texts, read_tab_rows, _peek_tsv),
         read=lambda content, header, report: _read(
             content,
             header,
             report,
             rows=read_tab_rows,
             separators="tabs",
-            fix="Replace tabs inside texts by spaces",
+            fix=SPACES,
         ),
         write=_write_tsv,
         nested=False,

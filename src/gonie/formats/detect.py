@@ -25,13 +25,16 @@ from gonie.formats.table import FORMATS, PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
 
-Kind = TypeVar("Kind", bound=Format)
+AnyFormat = TypeVar("AnyFormat", bound=Format)
 _COMMANDS = {
     TaggedFormat.kind: "gonie train tag",
     LabelledFormat.kind: "gonie train classify",
     PairFormat.kind: "gonie train pairs",
 }
 """The command that trains on examples of each kind."""
+FEW = 5
+"""Fewer lines may have different numbers of columns by mistake."""
+_SENTENCE = re.compile(r"\S+ \S+ \S+.*\w[.!?]$")
 _MARKUP = re.compile(r"\s*<(\?xml|!doctype|[A-Za-z][\w.-]*(\s[^<>]*)?/?>\s*$)", re.IGNORECASE)
 _MAGIC = {
     b"PK\x03\x04": "a ZIP archive or an Office document",
@@ -60,7 +63,7 @@ def is_tagged(path: str | PathLike[str]) -> bool:
     return found is not None and isinstance(found.format, TaggedFormat)
 
 
-def refuse_plain_text(path: str | PathLike[str], readable: Collection[str] = ()) -> None:
+def check_plain_text(path: str | PathLike[str], readable: Collection[str] = ()) -> None:
     """Raise InputError if a file that is to be read as one text per line has another structure.
 
     ``readable`` are the formats that the command reads instead, to one of which the file can be converted.
@@ -111,7 +114,7 @@ def kind_of_examples(path: str | PathLike[str]) -> str:
     return TaggedFormat.kind if found is None else found.format.kind
 
 
-def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -> tuple[Kind, str]:
+def choose(content: Content, formats: Mapping[str, AnyFormat], given: str = "auto") -> tuple[AnyFormat, str]:
     """Return which of ``formats`` a file is in, and the reason. A format that is ``given`` is not questioned.
 
     Raise InputError if the content is of another kind, or is not labelled data.
@@ -143,7 +146,7 @@ def choose(content: Content, formats: Mapping[str, Kind], given: str = "auto") -
     return formats[name], reason
 
 
-def format_named(name: str, formats: Mapping[str, Kind]) -> Kind:
+def format_named(name: str, formats: Mapping[str, AnyFormat]) -> AnyFormat:
     """Return the format with this name."""
     if name not in formats:
         raise _unknown_format(name, formats)
@@ -168,7 +171,7 @@ def is_table(file: Path, formats: Mapping[str, Format]) -> bool:
         return True
     found = None if is_stream(file) or is_empty(file) else identify(file)
     if found is None or found.format not in formats.values():
-        refuse_plain_text(file, formats)
+        check_plain_text(file, formats)
         return False
     return True
 
@@ -271,8 +274,8 @@ def _refuse_texts(head: FileHead) -> None:
             f"a table whose first line is {', '.join(names)[:100]!r}, not a file of tagged sentences",
             path=head.path,
             fix=f"For labelled texts, name the columns: {_COMMANDS[LabelledFormat.kind]} "
-            f"{shlex.quote(head.path)} --text NAME --label NAME. If it has one token per line, choose the "
-            "format with --format conll (in a recipe data.format)",
+            f"{shlex.quote(head.path)} --text NAME --label NAME, or by their numbers, from 0, if there "
+            "is no header. If it has one token per row, name its columns sentence, word and tag",
         )
     widths = Counter(len(line.split()) for line in lines)
     uneven = len(lines) >= FEW and 2 * widths.most_common(1)[0][1] < len(lines)
@@ -285,11 +288,6 @@ def _refuse_texts(head: FileHead) -> None:
         )
 
 
-_SENTENCE = re.compile(r"\S+ \S+ \S+.*\w[.!?]$")
-FEW = 5
-"""Fewer lines may have different numbers of columns by mistake."""
-
-
 def _fallback(head: FileHead, formats: Mapping[str, Format]) -> tuple[str, str]:
     """Return the format that reads a text whose content no format recognises."""
     if head.record is not None:
@@ -299,4 +297,5 @@ def _fallback(head: FileHead, formats: Mapping[str, Format]) -> tuple[str, str]:
         return "conll", "one token per line"
     if head.filled and "\t" in head.filled[0]:
         return "tsv", "tabs in the first line"
-    return ("tsv" if "semeval" in formats else "csv"), "no other format fits"
+    texts = next(iter(formats.values())).kind == LabelledFormat.kind
+    return ("tsv" if texts else "csv"), "no other format fits"

@@ -103,8 +103,8 @@ Row = tuple[int, Mapping[str, Any]]
 class HeaderNames(NamedTuple):
     """What a table without types needs to know about its header.
 
-    A first line with a ``known`` name is a header. Another one is the first row, and its cells have the names
-    ``unheaded``, in order. If there are none, the first line is always a header.
+    A first line with a ``known`` name is a header. Another one is the first row, and its columns have the
+    names ``unheaded``: the text first, or numbers. If there are none, the first line is always a header.
     """
 
     known: Sequence[str] = ()
@@ -124,7 +124,8 @@ class RowFormat:
     """A form of table, whose rows can be tagged sentences, labelled texts or pairs.
 
     ``peek`` returns the ``first_row`` of a file in this form, or None. ``write`` converts rows to pieces of a
-    file. ``nested`` says whether cells can be lists, as tagged sentences need.
+    file. ``nested`` says whether cells can be lists, as tagged sentences need. ``unheaded`` returns why a
+    file has labelled texts without a header, or None.
     """
 
     name: str
@@ -134,6 +135,7 @@ class RowFormat:
     read: Callable[[Content, HeaderNames, Report], TableRows]
     write: Callable[[Iterable[Mapping[str, Any]]], Iterator[str | bytes]]
     nested: bool = True
+    unheaded: Callable[[FileHead], str | None] = _never
     rank: int = 5
 
 

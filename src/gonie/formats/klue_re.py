@@ -6,13 +6,16 @@
       "label": "loc:capital", "source": "wikipedia"}, …]
 
 ``end_idx`` is the last character. The two entities become marks of the text. The same columns can be in
-JSONL, Parquet and Arrow files, as on the Hugging Face hub.
+JSONL, Parquet and Arrow files, as on the Hugging Face hub, and in CSV, where the entities are written as
+text.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from gonie.errors import InputError
@@ -57,8 +60,8 @@ def _read(content: Content, options: TextOptions, report: Report) -> Iterator[La
 def _place(placed: Row, key: str, text: str, report: Report) -> tuple[int, int]:
     """Return the offsets of an entity, where its word must be."""
     line, row = placed
-    entity = row.get(key)
-    if not isinstance(entity, dict):
+    entity = _entity(row.get(key))
+    if entity is None:
         raise InputError(f"no entity under {key!r}", path=report.path, line=line)
     last = entity.get("end_idx")
     after = last + 1 if type(last) is int else last
@@ -73,6 +76,14 @@ def _place(placed: Row, key: str, text: str, report: Report) -> tuple[int, int]:
     if entity.get("type"):
         report.noticed["types of entities that are not used"] += 1
     return start, end
+
+
+def _entity(value: object) -> Mapping[str, Any] | None:
+    """Return an entity, which tables without nested cells have as text, or None."""
+    if isinstance(value, str) and value.startswith("{"):
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            value = ast.literal_eval(value)
+    return value if isinstance(value, dict) else None
 
 
 def _relation(
@@ -108,7 +119,7 @@ def _record(number: int, text: LabelledText) -> dict[str, Any]:
 
 def _recognise(head: FileHead) -> str | None:
     first = peek_rows(head)
-    fits = first is not None and all(isinstance(first.row.get(key), dict) for key in ENTITIES)
+    fits = first is not None and all(_entity(first.row.get(key)) is not None for key in ENTITIES)
     return f"it has the columns {' and '.join(ENTITIES)}" if fits else None
 
 

@@ -36,6 +36,14 @@ TEXTS = (TEXT, "sentence", "document", "content", "review", "comment", "question
 """Columns that are read if there is no column ``text``, unless another one is named."""
 LABELS = (LABEL, "labels", "category", "class", "intent", "sentiment", "topic", "target")
 """Columns that are read if there is no column ``label``, unless another one is named."""
+_DOUBTFUL = {
+    "-1": "which Hugging Face datasets write for none",
+    **dict.fromkeys(
+        ("NA", "N/A", "n/a", "None", "none"),
+        "which is read as a label; if it means that there is none, map it to O (data.map)",
+    ),
+}
+"""Labels that may stand for a missing one, and what the report says about them."""
 _YES, _NO = ("1", "1.0", "true"), ("0", "0.0", "false", "", "nan", "none", "null")
 
 
@@ -68,8 +76,8 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
     for line, row in rows.rows:
         text = _text(row, columns.text, report.path, line)
         labels = _labels(row, columns.labels, options, report.path, line) if text.strip() else ()
-        if labels == ("-1",):
-            report.noticed["texts with the label -1, which Hugging Face datasets write for none"] += 1
+        if labels and labels[0] in _DOUBTFUL and len(labels) == 1:
+            report.noticed[f"texts with the label {labels[0]}, {_DOUBTFUL[labels[0]]}"] += 1
         yield LabelledRow(line, text, labels)
 
 
@@ -102,18 +110,20 @@ def _no_column(rows: TableRows, wanted: str, option: str, report: Report) -> Inp
         f"no column {wanted}; the columns are {_shortened(', '.join(rows.names))}",
         path=report.path,
         line=rows.line,
-        fix=f"Name the column of the {option}: --{option} NAME",
+        fix=f"Name the column of the {option}: --{option} NAME"
+        + ("" if {*TEXTS, *LABELS} & set(rows.names) else ". Without a header, give its number, from 0"),
     )
 
 
 def _header(options: TextOptions) -> HeaderNames:
-    """Return the names of columns that can be read, and those of a table without a header."""
-    texts = TEXTS if options.text_column == TEXT else (options.text_column,)
-    named = options.label_column
-    if named is None:
-        return HeaderNames(texts, (options.text_column,))
-    labels = LABELS if named == LABEL else (named,) if isinstance(named, str) else named
-    return HeaderNames((*texts, *labels), (options.text_column, labels[0]))
+    """Return the names of columns that can be read, and those of a table without a header.
+
+    A column with another name can only be in a header.
+    """
+    labels = options.label_column or ()
+    named = (options.text_column, *([labels] if isinstance(labels, str) else labels))
+    usual = all(name in (TEXT, LABEL) or name.isdigit() for name in named)
+    return HeaderNames((*TEXTS, *LABELS), named if usual else ())
 
 
 def _text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
@@ -196,7 +206,7 @@ def _recognise(form: RowFormat, head: FileHead) -> str | None:
     gold = [name for name in others if _may_label(sample[name])]
     is_pair = any(set(names) <= set(sample) for names in PAIR_TEXTS)
     if text is None or not gold or (is_pair and set(named) <= {TEXT}):
-        return None
+        return None if set(sample) & {*TEXTS, *LABELS} else form.unheaded(head)
     return f"it has the columns {text} and {gold[0]}"
 
 

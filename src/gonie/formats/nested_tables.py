@@ -1,4 +1,4 @@
-"""The forms of tables whose cells can be nested: JSON, JSONL, Parquet and Arrow.
+"""The forms of tables whose cells can be nested: JSON, JSONL, Parquet, Arrow and, written as text, CSV.
 
 A corpus with its own columns can be in any of them: its authors publish JSON, the Hugging Face hub Parquet.
 """
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gonie.errors import InputError
-from gonie.formats import arrow, json_list, jsonl
+from gonie.formats import arrow, delimited, json_list, jsonl
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import HeaderNames, RowFormat, TableRows
 from gonie.text.report import Report
 
-FORMS: tuple[RowFormat, ...] = (*json_list.ROWS, *jsonl.ROWS, *arrow.ROWS)
+FORMS: tuple[RowFormat, ...] = (*json_list.ROWS, *jsonl.ROWS, *arrow.ROWS, *delimited.ROWS)
 
 
 class FirstRow(NamedTuple):

@@ -1,7 +1,7 @@
 """Reading files of text pairs, with format detection and a report.
 
-The formats are in ``table``. Pairs on whose label the annotators of SNLI did not agree (``-``) are skipped
-and counted.
+The formats are in ``table``. Pairs without a label are skipped and counted. SNLI writes ``-`` where its
+annotators did not agree, and the Hugging Face hub -1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from gonie.text.labelled_text import LabelledPair, PairOptions
 from gonie.text.report import Report
 from gonie.text.schemes import OUTSIDE
 
-NO_LABEL = "-"
+NO_LABELS = ("", "-", "-1")
+UNLABELLED = "pairs without a gold label"
 
 
 class PairColumns(NamedTuple):
@@ -56,7 +57,10 @@ class PairSource:
             self.columns = find_columns(table, self.options, self.report)
             yield from self._pairs(table.rows, self.columns)
         if not self.report.pairs:
-            raise InputError("no pairs in the file", path=self.report.path)
+            unlabelled = self.report.skipped[UNLABELLED]
+            raise InputError(
+                "no pair has a gold label" if unlabelled else "no pairs in the file", path=self.report.path
+            )
 
     def _pairs(self, rows: Iterable[Row], columns: PairColumns) -> Iterator[LabelledPair]:
         report, renamed = self.report, self.options.map
@@ -66,8 +70,8 @@ class PairSource:
                 report.skipped["pairs with an empty text"] += 1
                 continue
             label = None if columns.label is None else _label(record, columns.label, report.path, line)
-            if label == NO_LABEL:
-                report.skipped[f"pairs without a gold label ({NO_LABEL})"] += 1
+            if label in NO_LABELS:
+                report.skipped[UNLABELLED] += 1
                 continue
             if label is not None and label in renamed and (label := renamed[label]) == OUTSIDE:
                 report.skipped["pairs whose label the map drops"] += 1
@@ -120,16 +124,14 @@ def _text(record: Mapping[str, Any], name: str, path: str, line: int) -> str:
 
 
 def _label(record: Mapping[str, Any], name: str, path: str, line: int) -> str:
+    """Return the label of a row, or nothing if it is missing."""
     value = record.get(name)
+    if value is None:
+        return ""
     if isinstance(value, bool | int):
         return str(value).lower()
-    if not isinstance(value, str) or not value.strip() or not is_utf8(value):
-        raise InputError(
-            f"no label under {name!r}: {_shortened(value)}",
-            path=path,
-            line=line,
-            fix="Label the pair or remove it",
-        )
+    if not isinstance(value, str) or not is_utf8(value):
+        raise InputError(f"invalid label under {name!r}: {_shortened(value)}", path=path, line=line)
     return value.strip()
 
 

@@ -1,7 +1,7 @@
 """TSV: one sentence with its tags per line.
 
-There is no quoting: a quotation mark is an ordinary character, and a tab always ends a column. Tables of
-labelled texts are read in ``labelled_tables``.
+There is no quoting: a quotation mark is an ordinary character, and a tab always ends a column. Tables with
+one token per row are read in ``tagged_csv``, tables of labelled texts in ``labelled_rows``.
 """
 
 from __future__ import annotations

@@ -22,9 +22,16 @@ from typing import Any, NamedTuple
 
 from gonie.errors import InputError
 from gonie.formats.content import PEEK
-from gonie.formats.delimited import read_csv_rows, read_tab_rows, refuse_header
-from gonie.formats.detect import identify, refuse_plain_text
-from gonie.formats.format import TaggedFormat
+from gonie.formats.delimited import (
+    QUOTE,
+    first_cells,
+    read_csv_rows,
+    refuse_header,
+    tab_rows_reader,
+    unheaded_names,
+)
+from gonie.formats.detect import check_plain_text, identify
+from gonie.formats.format import HeaderNames, TaggedFormat
 from gonie.formats.jsonl import read_record
 from gonie.formats.table import FORMATS, TEXT_FORMATS
 from gonie.system.files import STANDARD_INPUT, display, is_empty, is_stream, is_utf8, lines
@@ -92,9 +99,9 @@ def content_kind(path: str | Path, kinds: Sequence[str]) -> str:
     sentences = found is not None and isinstance(found.format, TaggedFormat)
     if kind != TEXT and not sentences:
         return kind
-    if found is not None and found.format.name in kinds and not (sentences and found.format.name == TSV):
+    if found is not None and found.format.name in kinds and not (sentences and found.format.name in TABLES):
         return found.format.name
-    refuse_plain_text(path, kinds)
+    check_plain_text(path, kinds)
     return TEXT
 
 
@@ -217,7 +224,7 @@ def _named_row(
 
 _ADVICE = {
     TSV: ("tabs", "Replace tabs inside texts by spaces"),
-    CSV: ("commas", 'Quote texts that contain commas: "good, really"'),
+    CSV: ("commas", QUOTE),
 }
 
 
@@ -237,7 +244,8 @@ def read_table(
     """
     file = display(path)
     report.path = file
-    read = read_tab_rows if kind == TSV else read_csv_rows
+    head = [] if is_stream(path) else [line for _, line in islice(lines(path), PEEK)]
+    read = tab_rows_reader(head) if kind == TSV else read_csv_rows
     rows = read(lines(path), report)
     first = next(rows, None)
     if first is None:
@@ -252,13 +260,15 @@ def read_table(
         raise InputError(
             f"no tabs in the header: {names[0][:100]!r}", path=file, line=1, fix="Pass --input csv"
         )
-    if labelled and columns[0][0] not in names and len(names) <= 2:
-        if not is_stream(path):
-            beginning = list(read(islice(lines(path), PEEK), Report(path=file)))
-            fix = f"Name the column of the texts: --column {shlex.quote(names[0])}"
-            refuse_header(names, beginning, path=file, line=first[0], fix=fix)
-            _refuse_second_column([cells for _, cells in beginning], file)
-        rows, names = chain([first], rows), (columns[0][0], "label")[: len(names)]
+    header = HeaderNames(columns[0], tuple(columns[0])) if labelled else HeaderNames()
+    beginning = first_cells(read, enumerate(head, 1))
+    unheaded = unheaded_names(names, header, beginning)
+    if unheaded is not None:
+        fix = f"Name the column of the texts: --column {shlex.quote(names[0])}"
+        refuse_header(names, unheaded, beginning, header=header, path=file, line=first[0], fix=fix)
+        if unheaded[0] == columns[0][0]:
+            _refuse_second_column(beginning, file)
+        rows, names = chain([first], rows), unheaded
     wanted = header_columns(file, names, *columns)
     empty = True
     for number, cells in rows:
@@ -281,7 +291,7 @@ def _refuse_second_column(rows: Sequence[Sequence[str]], file: str) -> None:
             path=file,
             line=1,
             fix=f"If the first line is a header, name the column: --column {shlex.quote(rows[0][1])}. "
-            "Otherwise add a header with the column text",
+            "Otherwise give its number: --column 1",
         )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.formats.detect import is_tagged, refuse_plain_text
+from gonie.formats.detect import check_plain_text, is_tagged
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import TaggedSource
 from gonie.formats.text_rows import read_lines
@@ -107,7 +107,7 @@ class ExplainedTagger:
             if is_tagged(file):
                 yield from TaggedSource(file, self._read_options())
             else:
-                refuse_plain_text(file)
+                check_plain_text(file)
                 yield from self._lines(None, [file])
         if not files:
             yield from self._lines(text, [])
