@@ -87,7 +87,7 @@ def _summary(job: ExampleJob, model: nn.Module) -> Rows:
     return [
         ("train", f"{len(job.train):,} {job.noun}, {job.train.tokens:,} tokens"),
         ("dev", f"{job.size('dev'):,} {job.noun}"),
-        (job.gold, "  ".join(_labels(job.labels.most_common()))),
+        ("labels", "  ".join(_labels(job.labels.most_common()))),
         *_context(job.recipe.model),
         ("model", f"{parameters:,} parameters, on {device}"),
     ]

@@ -125,8 +125,6 @@ class ExampleJob(Job, Protocol):
 
     noun: str
     """The name of its examples: sentences, or texts."""
-    gold: str
-    """The name of what they are trained with: labels, or values."""
 
     @property
     def recipe(self) -> CorpusRecipe:

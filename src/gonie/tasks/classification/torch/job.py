@@ -47,7 +47,7 @@ SAMPLED = 200  # held-out texts saved in the run folder, to evaluate explanation
 class TextJob:
     """The recipe of a classifier with its data."""
 
-    noun, gold = "texts", "labels"
+    noun = "texts"
 
     def __init__(self, recipe: TextRecipe, data: TextData) -> None:
         self.recipe = recipe

@@ -53,10 +53,9 @@ class PairJob:
         self.data = data
         self.train = data.train
         self.labels = data.labels
-        self.gold = "labels" if data.encoding.scale is None else "values"
-        advice = f"--set data.{self.gold.removesuffix('s')}_column=NAME"
+        gold = "label" if data.encoding.scale is None else "value"
         for split in (data.dev, data.test):
-            check_answers(split, values=self.gold == "values", advice=advice)
+            check_answers(split, values=gold == "value", advice=f"--set data.{gold}_column=NAME")
 
     def rates(self, model: PairNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""

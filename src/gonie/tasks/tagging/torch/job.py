@@ -43,7 +43,7 @@ TORCH_BATCH = BatchSize(8000, 256)
 class TagJob:
     """The recipe of a tagger with its data."""
 
-    noun, gold = "sentences", "labels"
+    noun = "sentences"
 
     def __init__(self, recipe: TagRecipe, data: TagData) -> None:
         self.recipe = recipe
