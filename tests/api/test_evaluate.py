@@ -56,6 +56,14 @@ def test_classifiers_and_columns(classified: Any) -> None:
     scores = gonie.evaluate(classified.model, rows, text_column="q", label_column="intent")
     assert scores.accuracy == classified.scores["dev"].accuracy
     assert gonie.evaluate(classified.folder, TEXTS).accuracy == scores.accuracy
+    numbered = [{0: label, 1: text} for text, label in TEXTS]
+    for text, label in ((1, 0), ("1", "0")):
+        again = gonie.evaluate(classified.model, numbered, text_column=text, label_column=label)
+        assert again.accuracy == scores.accuracy
+    with pytest.raises(
+        gonie.InputError, match=r"no column 'text'; the columns are q, intent.*: text_column=…"
+    ):
+        gonie.evaluate(classified.model, rows)
 
 
 def test_bad_arguments(tagged: Any) -> None:
@@ -65,3 +73,5 @@ def test_bad_arguments(tagged: Any) -> None:
         gonie.evaluate(3, SENTENCES)
     with pytest.raises(gonie.GonieError, match="does not apply to taggers"):
         gonie.evaluate(tagged.model, SENTENCES, label_column="x")
+    with pytest.raises(gonie.GonieError, match=r"unknown option of gonie\.evaluate: foo\. Use bias, decode"):
+        gonie.evaluate(tagged.model, SENTENCES, foo=1)

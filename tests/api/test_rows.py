@@ -85,7 +85,9 @@ def test_integer_labels_become_their_names(tmp_path: Path) -> None:
     dataset = datasets.Dataset.from_dict(rows, features=features)
     for data in (dataset, dataset.data.table):
         assert tagged(data, tmp_path, tag_column="ner_tags") == [(tuple(WORDS), tuple(TAGS))]
-    with pytest.raises(InputError, match=r'several columns.*set=\{"data.tag_column": "ner_tags"\}'):
+    with pytest.raises(
+        InputError, match=r"several columns.*--tag-column ner_tags \(in a recipe data.tag_column"
+    ):
         tagged(dataset, tmp_path)
     with pytest.raises(InputError, match="its keys: train"):
         tagged(datasets.DatasetDict(train=dataset), tmp_path)
@@ -119,6 +121,8 @@ def test_frames_of_texts(tmp_path: Path) -> None:
     assert labelled(frame, tmp_path) == [("a", ("1",)), ("b", ("0",))], "rows without a label are skipped"
     frame["label"] = pandas.Categorical(["x", "y", None])
     assert labelled(frame, tmp_path) == [("a", ("x",)), ("b", ("y",))]
+    numbered = pandas.DataFrame([["x", "a"], ["y", "b"]])
+    assert labelled(numbered, tmp_path, text_column="1", label_column="0") == [("a", ("x",)), ("b", ("y",))]
     wide = polars.DataFrame({"text": ["a"], "label": ["x"]})
     assert labelled(wide, tmp_path) == [("a", ("x",))]
     with pytest.raises(InputError, match=r"frame\.collect\(\)"):
@@ -146,7 +150,17 @@ def test_pairs(tmp_path: Path) -> None:
         ("tag", [([""], ["O"])], "row 1: empty word"),
         ("tag", ["Anna left"], "row 1: not a tagged sentence: 'Anna left'"),
         ("tag", [gonie.Sentence(("a",))], "row 1: sentence without tags"),
-        ("tag", [{"tokens": ["a"]}], 'no column of tags. Name it: set={"data.tag_column": "tags"}'),
+        ("tag", [{"tokens": ["a"]}], "no column of tags. Name it: --tag-column tags (in a recipe"),
+        (
+            "tag",
+            [{"Sentence #": "Sentence: 1", "Word": "Anna", "POS": "NNP", "Tag": "B-per"}],
+            "Pass the path of the CSV file, or gonie.read(path)",
+        ),
+        (
+            "classify",
+            [("ham", f"see you at {hour}") for hour in range(20)],
+            "x: the labels seem to come first: ('ham', 'see you at 0'). Pass (text, label)",
+        ),
         ("tag", [], "no rows in x"),
         ("tag", 3, "cannot read examples from int"),
         ("classify", [{"title": "a", "label": "x"}], "no column 'text'; the columns are title, label"),
@@ -167,6 +181,8 @@ def test_numbers_of_tags_need_names(tmp_path: Path) -> None:
     path, rows = tmp_path / "train.jsonl", [{"tokens": ["George", "lives"], "ner_tags": [1, 0]}]
     with pytest.raises(InputError, match=r"numbers without names.*data.tag_names"):
         write_rows(rows, path, task="tag", columns={})
+    with pytest.raises(InputError, match="'ner_tags' has the tag 1, but the names are of 0 to 0"):
+        write_rows(rows, path, task="tag", columns={"tag_names": ["O"]})
     write_rows(rows, path, task="tag", columns={"tag_names": ["O", "B-PER"]})
     assert [token["tag"] for token in json.loads(path.read_text("utf-8"))["tokens"]] == ["B-PER", "O"]
 

@@ -112,6 +112,14 @@ def test_numbered_tags_get_their_names(tmp_path: Path) -> None:
     assert out.read_text("utf-8") == "Ann\tB-PER\nLee\tI-PER\nran\tO\n\n"
 
 
+def test_texts_without_labels_are_converted_and_ignored_columns_are_told(tmp_path: Path) -> None:
+    path, out = tmp_path / "inbox.csv", tmp_path / "b.jsonl"
+    path.write_text("id,text,date\n1,hello there,May\n", "utf-8")
+    output = run("convert", path, "--label", "", "--to", "jsonl", "--out", out)
+    assert "ignored columns: id, date" in output
+    assert json.loads(out.read_text("utf-8")) == {"text": "hello there", "labels": []}
+
+
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
     for option, value, message in (

@@ -100,6 +100,14 @@ def test_columns_and_format_can_be_chosen(gonie: Gonie, model: Path, tmp_path: P
     assert "Accuracy 100.00" in outcome.out, outcome.err
 
 
+def test_texts_in_place_of_labels_are_refused(gonie: Gonie, model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "swapped.tsv"
+    path.write_text("".join(f"{('positive', 'negative')[at % 2]}\tfilm {at}\n" for at in range(30)), "utf-8")
+    outcome = gonie("evaluate", model, path, "--text", "0", "--label", "1")
+    assert outcome.refused("30 different labels in 30 examples", "seems to be another column", "--label NAME")
+    assert "--map" not in outcome.err
+
+
 def test_truncated_texts_are_reported(gonie: Gonie, tmp_path: Path, text_bundle: Any) -> None:
     write_bundle(tmp_path / "b", text_bundle(upper=True, max_sentences=1))
     (tmp_path / "g.tsv").write_text("text\tlabel\nbad. good. good.\tpositive\n", "utf-8")

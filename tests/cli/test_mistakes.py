@@ -366,7 +366,7 @@ OTHER_FILES = [
     (
         "tag runs/ner --file tickets.csv",
         "tickets.csv:1: no column text in the header: question, intent. Name the column of the text: "
-        "--column NAME. Without a header, use --input text",
+        "--column NAME. Without a header, give its number to --column, from 0",
     ),
     (
         "tag mine.conll Anna",
@@ -569,9 +569,9 @@ CALLS = [
     (
         'read("chatbot.csv")',
         "chatbot.csv: a table whose first line is 'Q, A, label', not a file of tagged sentences. For "
-        'labelled texts, name the columns: gonie.train("classify", "chatbot.csv", text_column=…, '
-        "label_column=…), or by their numbers, from 0, if there is no header. If it has one token per row, "
-        "name its columns sentence, word and tag",
+        'labelled texts, name the columns: gonie.train("classify", "chatbot.csv", '
+        'set={{"data.text_column": …, "data.label_column": …}}), or by their numbers, from 0, if there is '
+        "no header. If it has one token per row, name its columns sentence, word and tag",
     ),
     (
         'read("mine.conll", tagcolumn=1)',

@@ -382,6 +382,14 @@ def test_tables_are_read_by_column_and_their_cells_come_back(
     assert (first["id"], first["body"], first["text"]) == ("007", *["Anna lives in Seoul, now."] * 2)
     assert second["id"] == "8"
     assert gonie("tag", toy_run, "--file", table).refused("no column text in the header: id, body")
+    table.write_text("ham,Anna lives in Seoul\nspam,it rains\n", "utf-8")
+    refused = gonie("tag", toy_run, "--file", table)
+    assert refused.refused("Without a header, give its number to --column, from 0")
+    outcome = gonie("tag", toy_run, "--file", table, "--column", "1", "--output", "jsonl")
+    assert [json.loads(line)["text"] for line in outcome.out.splitlines()] == [
+        "Anna lives in Seoul",
+        "it rains",
+    ]
 
 
 def test_files_of_texts_and_of_sentences_may_be_mixed(

@@ -73,7 +73,7 @@ def test_numbers_in_json_need_the_names_of_the_tags() -> None:
     assert plain(list(source)) == SENTENCES
     with pytest.raises(InputError, match=r"hf-ner.jsonl:1: .*numbers without names.*--tag-names"):
         list(TaggedSource(FILES / "hf-ner.jsonl"))
-    with pytest.raises(InputError, match="'ner_tags' has numbers from 0 to 4"):
+    with pytest.raises(InputError, match="'ner_tags' has the tag 3, but the names are of 0 to 2"):
         list(TaggedSource(FILES / "hf-ner.jsonl", ReadOptions(tag_names=NAMES[:3])))
 
 

@@ -32,6 +32,7 @@ def test_columns_are_found_by_the_header() -> None:
         LabelledRow(4, 'a "b', ("0",)),
     ]
     assert report.choices["header"][0] == "id, document, label"
+    assert report.choices["ignored columns"][0] == "id"
 
 
 def test_two_columns_need_no_header() -> None:
@@ -52,6 +53,15 @@ def test_the_column_of_labels_is_found_by_its_values(format: str) -> None:
         LabelledRow(2, "win a prize now", ("spam",)),
     ]
     assert report.choices["columns"] == ("label, text", "by their values")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_in_a_few_rows_the_longer_cells_are_the_texts(number: int) -> None:
+    labels, texts = ["ham", "spam"][:number], ["see you at five", "win a prize now"][:number]
+    expected = [LabelledRow(at + 1, texts[at], (labels[at],)) for at in range(number)]
+    for columns in (labels, texts), (texts, labels):
+        content = "".join(f"{one}\t{two}\n" for one, two in zip(*columns, strict=True))
+        assert rows("tsv", content)[0] == expected
 
 
 def test_columns_without_a_header_are_named_by_number() -> None:
@@ -82,6 +92,18 @@ def test_an_unknown_header_is_refused_wherever_its_label_is() -> None:
     )
     with pytest.raises(InputError, match=r"seems to be a header.*--text 'the message' --label kind"):
         rows("tsv", content)
+
+
+def test_columns_without_a_name_are_ignored_and_their_content_is_counted() -> None:
+    """Kaggle's spam.csv has three of them, with the rest of texts in a few rows."""
+    content = "v1,v2,,,\nham,see you,,,\nspam,buy now, or never,,\n"
+    found, report = rows("csv", content, text_column="v2", label_column="v1")
+    assert found == [LabelledRow(2, "see you", ("ham",)), LabelledRow(3, "buy now", ("spam",))]
+    assert report.choices["header"][0] == "v1, v2"
+    assert report.noticed == {"rows with content in columns without a name, which is ignored": 1}
+    recognise = TEXT_FORMATS["csv"].recognise
+    named = replace(content_of(content).head, columns=("v2", "v1"))
+    assert recognise(named) == "it has the columns v2 and v1"
 
 
 def test_texts_without_labels_are_read() -> None:
@@ -132,6 +154,31 @@ def test_quotation_marks_of_a_tsv_without_quoting_are_kept(text: str) -> None:
     found, report = rows("tsv", f"text\tlabel\n{text}\tpos\nplain\tneg\n")
     assert [row.text for row in found] == [text, "plain"]
     assert "quoting" not in report.choices
+
+
+@pytest.mark.parametrize("text", ['"Quoted" he said', '"never closed'])
+@pytest.mark.parametrize("more", [0, 300])
+def test_a_stray_tab_is_told_where_it_is_if_quoting_does_not_explain_it(text: str, more: int) -> None:
+    content = f"ham\tsee you\nspam\tbuy now\nham\t{text}\nham\tone\ttwo\n" + "ham\tplain\n" * more
+    told = r"f:4: expected 2 columns separated by tabs, got 3.*--format csv \(in a recipe data.format\)"
+    with pytest.raises(InputError, match=told):
+        rows("tsv", content)
+    many = "".join(f"{('ham', 'spam')[at % 2]}\tcall me at {at}\n" for at in range(20))
+    found = content_of(many + "ham\tone\ttwo\n").head
+    assert TEXT_FORMATS["tsv"].recognise(found) == "its first column has 2 labels, the other one texts"
+
+
+def test_the_first_lines_may_end_inside_a_quoted_cell() -> None:
+    read = content_of("text\tlabel\n" + '"one\ntwo"\tpos\n' * 200)
+    found = TEXT_FORMATS["tsv"].read(read, TextOptions(), Report(path="f"))
+    assert {row.text for row in found} == {"one\ntwo"}
+
+
+def test_messages_name_the_separators_that_a_csv_table_has() -> None:
+    for separator, name in (("\t", "tabs"), (";", "semicolons")):
+        told = f"f:2: expected 2 columns separated by {name}, got 3. Quote texts that contain {name}"
+        with pytest.raises(InputError, match=told):
+            rows("csv", f"text{separator}label\na{separator}b{separator}c\n")
 
 
 def test_quoted_cells_after_the_first_lines_of_a_tsv_are_counted() -> None:

@@ -68,6 +68,7 @@ def test_a_row_without_a_word_is_skipped_and_counted(tmp_path: Path) -> None:
         (FIRST.replace("VBD,O", "VBD,"), {}, "f.csv:3: no tag. Write O"),
         (FIRST.replace('"1,000"', "1,000"), {}, "f.csv:4: expected 4 columns separated by commas, got 5"),
         (FIRST, {"tag_column": "NER"}, "f.csv:1: no column of tags 'NER'; the columns are 'Sentence #, Word"),
+        ("Sentence #,Word,POS,Tag\n", {}, "f.csv:1: no rows below the header"),
         ("a,b\nc,d\n", {"format": "csv"}, "f.csv:1: no column of words; the columns are 'a, b'"),
         ("word,tag\nAnn,B-per\nleft,O\n", {}, "name its columns sentence, word and tag"),
     ],

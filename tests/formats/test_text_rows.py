@@ -101,6 +101,8 @@ def test_a_table_of_ids_and_texts_is_not_read_as_texts_and_labels(tmp_path: Path
         list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows", labelled=True))
     with pytest.raises(InputError, match=r"no column text in the header: id, query.*--column NAME"):
         list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
+    rows = read_table(path, "csv", Report(), columns=[["0"]], noun="rows", labelled=True)
+    assert [row.texts[0] for row in rows] == ["id", "7", "8"], "as given"
 
 
 def test_texts_after_their_labels_are_found_by_their_values_or_number(tmp_path: Path) -> None:
@@ -109,6 +111,10 @@ def test_texts_after_their_labels_are_found_by_their_values_or_number(tmp_path: 
     for column in ("text", "1"):
         rows = read_table(path, "csv", Report(), columns=[[column]], noun="rows", labelled=True)
         assert [row.texts for row in rows] == [("see you",), ("buy it",), ("call me",)]
+    tagged = read_table(path, "csv", Report(), columns=[["1"]], noun="rows")
+    assert [row.texts for row in tagged] == [("see you",), ("buy it",), ("call me",)]
+    with pytest.raises(InputError, match="Without a header, give its number to --column"):
+        list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
 
 
 @pytest.mark.parametrize(

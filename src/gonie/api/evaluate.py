@@ -39,6 +39,9 @@ def evaluate(
             given["map"] = _rules(map)
         if "bias" in given:
             given["bias"] = _biases(given["bias"])
+        for name in ("text_column", "label_column"):
+            if isinstance(given.get(name), int):  # as pandas numbers columns
+                given[name] = str(given[name])
         if isinstance(given.get("text_column"), str):
             given["text_column"] = [given["text_column"]]
         evaluator = found.evaluator(given)

@@ -19,6 +19,9 @@ from gonie.errors import GonieError, InputError
 from gonie.formats.inspect import parse_tag_names
 from gonie.formats.jsonl import json_line
 from gonie.formats.pair_rows import LABELS, TEXTS, VALUES
+from gonie.formats.tagged import FEW
+from gonie.formats.tagged_csv import find_columns
+from gonie.formats.tagged_rows import named_tags
 from gonie.system.files import atomic_write, is_utf8, make_folder
 from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.marks import with_marks
@@ -47,13 +50,35 @@ def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any])
         raise InputError(f"the task {task!r} trains on files only", fix="Pass a path")
     if columns.get("columns"):
         raise InputError("examples in memory have no further columns (data.columns)", fix="Pass a file")
-    names, rows = read_rows(data)
+    names, given = read_rows(data)
+    rows = [_with_text_keys(row) for row in given]
     record, part = RECORDS[task], path.stem
     found = [record(row, names, columns, f"{part} row {number}") for number, row in enumerate(rows, start=1)]
     if not found:
         raise InputError(f"no rows in {part}", fix="Pass at least one example")
+    if task == "classify":
+        _check_order(rows, part)
     make_folder(path.parent)
     atomic_write(path, "".join(map(json_line, found)))
+
+
+def _with_text_keys(row: Any) -> Any:
+    """Return a row whose keys are texts. Columns of pandas may be numbers."""
+    return {str(key): value for key, value in row.items()} if isinstance(row, Mapping) else row
+
+
+def _check_order(rows: Sequence[Any], part: str) -> None:
+    """Refuse pairs of a label and a text, in this order: the first values repeat, the second ones do not."""
+    pairs = [
+        row for row in rows if isinstance(row, tuple | list) and all(isinstance(each, str) for each in row)
+    ]
+    if len(pairs) < len(rows) or len(rows) < FEW:
+        return
+    first, second = (len(set(column)) for column in zip(*pairs, strict=True))
+    if 2 * first <= len(rows) < 2 * second:
+        raise InputError(
+            f"{part}: the labels seem to come first: {_shown(rows[0])}", fix="Pass (text, label)"
+        )
 
 
 @contextmanager
@@ -140,8 +165,13 @@ def _tag_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) 
         if words is not None:
             tags = _tag_column(record, words, columns.get("tag_column"), place)
             known = parse_tag_names(columns.get("tag_names") or names.get(tags, ()))
-            given = _tag_names(record[tags], known, place)
+            given = _tag_names(record[tags], known, tags, place)
             return _sentence_record(Sentence(tuple(map(str, record[words])), tuple(given)), place)
+        if (token := find_columns(list(record))) is not None and token.tag is not None:
+            raise InputError(
+                f"{place}: one token per row, not a sentence: {_shown(row)}",
+                fix="Pass the path of the CSV file, or gonie.read(path)",
+            )
     raise InputError(
         f"{place}: not a tagged sentence: {_shown(row)}",
         fix='Pass gonie.Sentence(words, tags), (words, tags), or a row with "tokens" and "tags", or with '
@@ -153,16 +183,11 @@ def _is_tagged_word(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and all(isinstance(each, str) for each in value)
 
 
-def _tag_names(tags: Sequence[Any], names: Sequence[str], place: str) -> list[str]:
+def _tag_names(tags: Sequence[Any], names: Sequence[str], column: str, place: str) -> list[str]:
     """Return tags as they are, or the names of numbers."""
     if not any(type(tag) is int for tag in tags):
         return list(map(str, tags))
-    if not all(type(tag) is int and 0 <= tag < len(names) for tag in tags):
-        raise InputError(
-            f"{place}: tags are numbers without names: {_shown(list(tags))}",
-            fix='List the names in order: set={"data.tag_names": ["O", "B-PER", …]}',
-        )
-    return [names[tag] for tag in tags]
+    return named_tags(tags, names, column=column, path=place)
 
 
 def _tag_column(record: Record, words: str, asked: Any, place: str) -> str:
@@ -179,7 +204,9 @@ def _tag_column(record: Record, words: str, asked: Any, place: str) -> str:
     if len(fitting) != 1:
         what = f"several columns may be the tags: {', '.join(fitting)}" if fitting else "no column of tags"
         example = fitting[-1] if fitting else "tags"
-        raise InputError(f"{place}: {what}", fix=f'Name it: set={{"data.tag_column": "{example}"}}')
+        raise InputError(
+            f"{place}: {what}", fix=f"Name it: --tag-column {example} (in a recipe data.tag_column)"
+        )
     return fitting[0]
 
 
@@ -256,7 +283,7 @@ def _refuse_columns(row: Any, text: str, key: str, place: str) -> None:
     if isinstance(row, Mapping):
         raise InputError(
             f"{place}: no column {text!r}; the columns are {', '.join(map(str, row))}",
-            fix=f'Name the column: set={{"{key}": …}}',
+            fix=f"Name the column: --text NAME (in a recipe {key})",
         )
 
 

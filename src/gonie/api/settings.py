@@ -68,7 +68,10 @@ _OPTIONS = (
     (re.compile(rf"--map {_RULE}(?: --map {_RULE})*"), lambda match: f"map={_mapped(match[0])}"),
     (
         re.compile(r"gonie train (\w+) (\S+) --text NAME --label NAME"),
-        lambda match: f"gonie.train({_quoted(match[1])}, {_quoted(match[2])}, text_column=…, label_column=…)",
+        lambda match: (
+            f"gonie.train({_quoted(match[1])}, {_quoted(match[2])}, "
+            'set={"data.text_column": …, "data.label_column": …})'
+        ),
     ),
     (
         re.compile(r"gonie train (\w+) (\S+?)(?: --out (\S+?))?(?=\.?(?:\s|$))"),

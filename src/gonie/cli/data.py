@@ -72,7 +72,7 @@ class _Reading:
         kind = "" if self.texts or self.pairs or self.text else kind_of_examples(file)
         if self.pairs or len(self.text) > 1 or kind == PairFormat.kind:
             return self._pairs(file)
-        if self.texts or self.text or kind == LabelledFormat.kind:
+        if self.texts or self.text or not self.label or kind == LabelledFormat.kind:
             return self._texts(file)
         return self._sentences(file)
 

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.formats.content import Content, FileHead
+from gonie.formats.content import PEEK, Content, FileHead
 from gonie.formats.format import HeaderNames, RowFormat, TableRows
 from gonie.system.files import Line
 from gonie.text.report import Report
@@ -27,8 +27,10 @@ Fields = tuple[int, Sequence[str]]
 FEW = 4
 """Fewer rows do not show which column has labels."""
 ReadRows = Callable[[Iterable[Line], Report], Iterator[Fields]]
-SPACES = "Replace tabs inside texts by spaces, or read quoted cells with --format csv"
-QUOTE = 'Quote texts that contain commas: "good, really"'
+SPACES = (
+    "Replace tabs inside texts by spaces, or read quoted cells with --format csv (in a recipe data.format)"
+)
+QUOTE = 'Quote texts that contain {}: "…"'
 
 
 def read_tab_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
@@ -38,7 +40,7 @@ def read_tab_rows(lines: Iterable[Line], report: Report) -> Iterator[Fields]:
             cells = line.split("\t")
             if '""' in line and any(map(_is_quoted, cells)):
                 report.noticed[
-                    "lines with doubled quotation marks, which only --format csv reads as quoted"
+                    "lines with doubled quotation marks, which only the format csv reads as quoted"
                 ] += 1
             yield number, cells
         else:
@@ -103,11 +105,30 @@ def _is_quoted(cell: str) -> bool:
 def tab_rows_reader(first_lines: Sequence[str]) -> ReadRows:
     """Return the reader of a tab-separated file: with quoting if its first lines only make sense with it."""
     plain = [line.split("\t") for line in first_lines if line]
-    quoted = first_cells(read_csv_rows, enumerate(first_lines, 1))
+    quoted = _quoted_cells(first_lines)
     uneven = any(len(cells) != len(plain[0]) for cells in plain)
     makes_sense = len(quoted) > 1 and all(len(cells) == len(quoted[0]) > 1 for cells in quoted)
     needed = uneven or any(_is_quoted(cell) for cells in plain for cell in cells)
     return read_csv_rows if needed and makes_sense else read_tab_rows
+
+
+def _quoted_cells(first_lines: Sequence[str]) -> list[Sequence[str]]:
+    """Return the cells of the first lines of a file read with quoting, or nothing if a row is damaged.
+
+    The last row may be cut off in the middle of a quoted cell, if there are more lines.
+    """
+    with suppress(InputError):
+        return [cells for _, cells in read_csv_rows(enumerate(first_lines, 1), Report())]
+    with suppress(InputError):
+        *whole, (last, _) = parse_csv(enumerate([*first_lines, '"'], 1), "")
+        if len(first_lines) >= PEEK and 2 * last > PEEK:  # otherwise its quotation mark is never closed
+            return [cells for _, cells in whole if cells]
+    return []
+
+
+def separators_of(line: str) -> str:
+    """Return the name of what separates the columns of a CSV table with this first line."""
+    return {"\t": "tabs", ";": "semicolons", ",": "commas"}[_delimiter(line)]
 
 
 def _delimiter(line: str) -> str:
@@ -117,12 +138,13 @@ def _delimiter(line: str) -> str:
     return ";" if ";" in line and "," not in line and "; " not in line else ","
 
 
-def _read(
-    content: Content, header: HeaderNames, report: Report, *, rows: ReadRows, separators: str, fix: str
-) -> TableRows:
+def _read(content: Content, header: HeaderNames, report: Report, *, rows: ReadRows) -> TableRows:
     """Return the rows of a table."""
     if rows is read_tab_rows and (rows := tab_rows_reader(content.head.lines)) is not read_tab_rows:
         report.choose("quoting", "as in CSV", "cells with doubled quotation marks, tabs or line breaks")
+    quoting = rows is read_csv_rows
+    separators = separators_of(content.head.lines[0]) if quoting else "tabs"
+    fix = "" if quoting else SPACES
     table = rows(content.lines, report)
     first = next(table, None)
     if first is None:
@@ -131,10 +153,11 @@ def _read(
     beginning = first_cells(rows, enumerate(content.head.lines, 1))
     names = unheaded_names(cells, header, beginning)
     if names is None:
-        twice = [name for name in cells if cells.count(name) > 1]
+        twice = [name for name in cells if name and cells.count(name) > 1]
         if twice:
             raise InputError(f"two columns are called {twice[0]!r}", path=report.path, line=line)
-        report.choose("header", ", ".join(cells), "the first line has columns with known names")
+        named = ", ".join(filter(None, cells))
+        report.choose("header", named, "the first line has columns with known names")
         return TableRows(line, cells, _below(cells, table, report, separators, fix))
     refuse_header(cells, names, beginning, header=header, path=report.path, line=line)
     report.choose("header", "none", "the first line has no column with a known name")
@@ -164,13 +187,17 @@ def unheaded_names(
 
 
 def _label_first(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first of two columns has labels: its values are shorter, and repeat more."""
+    """Return whether the first of two columns has labels: its values are shorter, and repeat more.
+
+    In a few rows they may not repeat.
+    """
     columns = list(zip(*(row for row in rows if len(row) == 2), strict=True))
     if not columns:
         return False
     lengths = [sum(map(len, column)) for column in columns]
     distinct = [len(set(column)) for column in columns]
-    return lengths[0] < lengths[1] and distinct[0] < distinct[1]
+    equal = len(rows) < FEW and distinct[0] == distinct[1]
+    return lengths[0] < lengths[1] and (distinct[0] < distinct[1] or equal)
 
 
 def _order(names: Sequence[str]) -> str:
@@ -210,13 +237,17 @@ def refuse_header(
 def _below(
     names: Sequence[str], rows: Iterable[Fields], report: Report, separators: str, fix: str
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the rows by the names of their columns. Columns without a name are ignored, and noted."""
+    unnamed = [at for at, name in enumerate(names) if not name]
     for line, fields in rows:
         check_width(fields, len(names), separators, path=report.path, line=line, fix=fix)
-        yield line, dict(zip(names, fields, strict=True))
+        if unnamed and any(fields[at].strip() for at in unnamed):
+            report.noticed["rows with content in columns without a name, which is ignored"] += 1
+        yield line, {name: field for name, field in zip(names, fields, strict=True) if name}
 
 
 def check_width(
-    fields: Sequence[str], width: int, separators: str = "commas", *, path: str, line: int, fix: str = QUOTE
+    fields: Sequence[str], width: int, separators: str, *, path: str, line: int, fix: str = ""
 ) -> None:
     """Refuse a row that has not as many cells as there are columns."""
     if len(fields) != width:
@@ -224,7 +255,7 @@ def check_width(
             f"expected {width} column{'s' if width > 1 else ''} separated by {separators}, got {len(fields)}",
             path=path,
             line=line,
-            fix=fix,
+            fix=fix or QUOTE.format(separators),
         )
 
 
@@ -247,12 +278,16 @@ def _peek_csv(head: FileHead) -> Mapping[str, Any] | None:
 
 
 def _unheaded_texts(read: ReadRows, peek: Peek, head: FileHead) -> str | None:
-    """Return why a table without a header has labelled texts: phrases in one column, a few labels in one."""
+    """Return why a table without a header has labelled texts: phrases in one column, a few labels in one.
+
+    A few rows may have a stray separator, which reading reports.
+    """
     rows = [] if peek(head) is None else first_cells(read, enumerate(head.lines, 1))
-    if len(rows) < FEW or any(len(row) != 2 for row in rows):
+    whole = [row for row in rows if len(row) == 2]
+    if len(whole) < FEW or 10 * len(whole) < 9 * len(rows):
         return None
-    label = 0 if _label_first(rows) else 1
-    labels, texts = ([row[at] for row in rows] for at in (label, 1 - label))
+    label = 0 if _label_first(whole) else 1
+    labels, texts = ([row[at] for row in whole] for at in (label, 1 - label))
     few = labels[0] in labels[1:] and 2 * len(set(labels)) <= len(labels) < 2 * len(set(texts))
     short = all(cell.strip() and len(cell.split()) <= 3 for cell in labels)
     phrases = sum(" " in cell.strip() and not cell.startswith(" ") for cell in texts)
@@ -262,13 +297,14 @@ def _unheaded_texts(read: ReadRows, peek: Peek, head: FileHead) -> str | None:
 
 
 def _sample(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> Mapping[str, Any] | None:
-    """Return the second row by the names in the first, if that has at least two distinct cells.
+    """Return the second row by the names in the first, if that has at least two names, all different.
 
     If the user named ``columns`` by their numbers, return the first row by numbers.
     """
     if rows and any(name.isdigit() and name not in rows[0] for name in columns):
         return {str(at): cell for at, cell in enumerate(rows[0])}
-    if not rows or len(rows[0]) < 2 or len(set(rows[0])) < len(rows[0]):
+    names = list(filter(None, rows[0])) if rows else []
+    if len(names) < 2 or len(set(names)) < len(names):
         return None
     cells = list(rows[1]) if len(rows) > 1 else []
     return dict(zip(rows[0], cells + [""] * len(rows[0]), strict=False))
@@ -316,14 +352,7 @@ ROWS = (
         suffixes=(".csv",),
         peek=_peek_csv,
         unheaded=partial(_unheaded_texts, read_csv_rows, _peek_csv),
-        read=lambda content, header, report: _read(
-            content,
-            header,
-            report,
-            rows=read_csv_rows,
-            separators="commas",
-            fix=QUOTE,
-        ),
+        read=partial(_read, rows=read_csv_rows),
         write=write_csv,
         nested=False,
         rank=7,
@@ -334,14 +363,7 @@ ROWS = (
         suffixes=(".tsv",),
         peek=_peek_tsv,
         unheaded=partial(_unheaded_texts, read_tab_rows, _peek_tsv),
-        read=lambda content, header, report: _read(
-            content,
-            header,
-            report,
-            rows=read_tab_rows,
-            separators="tabs",
-            fix=SPACES,
-        ),
+        read=partial(_read, rows=read_tab_rows),
         write=_write_tsv,
         nested=False,
         rank=8,

@@ -73,6 +73,9 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
     if not rows.names:
         return
     columns = find_columns(rows, options, report)
+    known = {"", columns.text, *columns.labels, *(f"{name}s" for name in columns.labels)}
+    if others := [name for name in rows.names if name not in known]:
+        report.choose("ignored columns", ", ".join(others)[:200], "neither the text nor its labels")
     for line, row in rows.rows:
         text = _text(row, columns.text, report.path, line)
         labels = _labels(row, columns.labels, options, report.path, line) if text.strip() else ()

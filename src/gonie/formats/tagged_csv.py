@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
-from gonie.formats.delimited import Fields, check_width, parse_csv, write_csv
+from gonie.formats.delimited import Fields, check_width, parse_csv, separators_of, write_csv
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.text.report import Report
 from gonie.text.types import Sentence
@@ -42,8 +42,9 @@ class TokenColumns(NamedTuple):
     sentence: int | None
 
 
-def _find_columns(names: Sequence[str], options: ReadOptions) -> TokenColumns | None:
+def find_columns(names: Sequence[str], options: ReadOptions | None = None) -> TokenColumns | None:
     """Return the columns, as the options say or by their names, or None if there are no words."""
+    options = options or ReadOptions()
     word = _find(names, options.word_column, WORDS)
     sentence = next((at for at, name in enumerate(names) if _NUMBER.fullmatch(name.strip())), None)
     return None if word is None else TokenColumns(word, _find(names, options.tag_column, TAGS), sentence)
@@ -61,7 +62,7 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
     """Yield the words of each sentence with their tags, and the other columns by their names."""
     rows = parse_csv(content.lines, report.path)
     line, names = next(((line, cells) for line, cells in rows if cells), (1, ()))
-    columns = _find_columns(names, options)
+    columns = find_columns(names, options)
     if columns is None or (columns.tag is None and options.tag_column is not None):
         missing = "words" if columns is None else f"tags {options.tag_column!r}"
         raise InputError(
@@ -76,7 +77,8 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
         report.choose("tag column", names[columns.tag], "as given" if options.tag_column else "by its name")
     report.choose("sentences", *_separation(names, columns))
     others = [(at, name) for at, name in enumerate(names) if at not in columns and name]
-    for group in _sentences(rows, columns, len(names), report):
+    separators = separators_of(content.head.lines[0])
+    for group in _sentences(rows, columns, len(names), separators, report):
         words = tuple(cells[columns.word] for _, cells in group)
         report.sentences += 1
         report.tokens += len(words)
@@ -88,6 +90,8 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
             path=report.path,
             line=group[0][0],
         )
+    if not report.sentences and not report.skipped:
+        raise InputError("no rows below the header", path=report.path, line=line)
 
 
 def _separation(names: Sequence[str], columns: TokenColumns) -> tuple[str, str]:
@@ -97,7 +101,7 @@ def _separation(names: Sequence[str], columns: TokenColumns) -> tuple[str, str]:
 
 
 def _sentences(
-    rows: Iterable[Fields], columns: TokenColumns, width: int, report: Report
+    rows: Iterable[Fields], columns: TokenColumns, width: int, separators: str, report: Report
 ) -> Iterator[list[Fields]]:
     """Yield the rows of each sentence."""
     group: list[Fields] = []
@@ -105,7 +109,7 @@ def _sentences(
     for line, cells in rows:
         filled = any(map(str.strip, cells))
         if filled:
-            check_width(cells, width, path=report.path, line=line)
+            check_width(cells, width, separators, path=report.path, line=line)
         number = cells[columns.sentence].strip() if filled and columns.sentence is not None else ""
         if group and (not filled or (number and number != current)):
             yield group
@@ -129,7 +133,7 @@ def _recognise(head: FileHead) -> str | None:
     except InputError:  # a quoted cell that continues, or no CSV
         return None
     names = next(filter(None, rows))
-    columns = _find_columns(names, ReadOptions())
+    columns = find_columns(names)
     if columns is None or columns.tag is None:
         return None
     filled = [cells for cells in rows[rows.index(names) + 1 :] if len(cells) == len(names) and any(cells)]
@@ -137,7 +141,7 @@ def _recognise(head: FileHead) -> str | None:
         separated = any(not any(row) and any(after) for row, after in pairwise(rows))
     else:
         numbers = {cells[columns.sentence] for cells in filled} - {""}
-        separated = bool(numbers) and all(map(_is_number, numbers))
+        separated = (bool(numbers) or not filled) and all(map(_is_number, numbers))
     phrases = sum(" " in cells[columns.word].strip() for cells in filled)
     if not separated or 10 * phrases > len(filled):
         return None

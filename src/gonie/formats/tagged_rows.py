@@ -143,16 +143,23 @@ def _tags(placed: Row, column: str, options: ReadOptions, report: Report) -> lis
         raise InputError(
             f"expected a list of tags under {column!r}, got {_shown(values)}", path=report.path, line=line
         )
-    names = options.tag_names
-    if not names or not all(0 <= value < len(names) for value in values):
-        problem = f"has numbers from {min(values)} to {max(values)}" if names else "has numbers without names"
+    return named_tags(values, options.tag_names, column=column, path=report.path, line=line)
+
+
+def named_tags(
+    numbers: Sequence[Any], names: Sequence[str], *, column: str, path: str, line: int | None = None
+) -> list[str]:
+    """Return the names of numbered tags."""
+    unnamed = [each for each in numbers if type(each) is not int or not 0 <= each < len(names)]
+    if unnamed:
+        problem = f"has the tag {unnamed[0]!r}, but the names are of 0 to {len(names) - 1}"
         raise InputError(
-            f"the column {column!r} {problem}",
-            path=report.path,
+            f"the column {column!r} {problem if names else 'has numbers without names'}",
+            path=path,
             line=line,
             fix="List the names in order: --tag-names O,B-PER,I-PER (in a recipe data.tag_names)",
         )
-    return [names[value] for value in values]
+    return [names[number] for number in numbers]
 
 
 def _is_missing(tag: object) -> bool:

@@ -169,24 +169,29 @@ def _after(line: str, at: int) -> int:
     return found.end() if found else at
 
 
-def header_columns(file: str, names: Sequence[str], *known: Sequence[str]) -> tuple[str, ...]:
+def header_columns(
+    file: str, names: Sequence[str], *known: Sequence[str], numbers: bool = False
+) -> tuple[str, ...]:
     """Return the columns of the texts: the first of ``known`` that a header with these ``names`` has.
 
-    Raise InputError if it has none of them, or two columns with one name.
+    Raise InputError if it has none of them, or two columns with one name. ``numbers`` says that columns may
+    be given by their numbers, for messages.
     """
     found = next((columns for columns in known if set(columns) <= set(names)), None)
     if found is None:
         missing = [name for name in known[0] if name not in names] if len(known) == 1 else known[0]
         one = len(known[0]) == 1
         options = "column of the text: --column NAME" if one else "columns: --column FIRST --column SECOND"
+        number = f"give {'its number' if one else 'their numbers'} to --column, from 0"
+        unheaded = number if numbers and len(names) > 1 else "use --input text"
         wanted = " or ".join(map(" and ".join, [missing, *known[1:]]))
         raise InputError(
             f"no column{'s' if len(missing) > 1 else ''} {wanted} in the header: {', '.join(names)[:200]}",
             path=file,
             line=1,
-            fix=f"Name the {options}. Without a header, use --input text",
+            fix=f"Name the {options}. Without a header, {unheaded}",
         )
-    check_names(file, names)
+    check_names(file, list(filter(None, names)))
     return tuple(found)
 
 
@@ -217,14 +222,14 @@ def _named_row(
             line=number,
             fix=fix,
         )
-    found = dict(zip(names, cells, strict=True))
+    found = {name: cell for name, cell in zip(names, cells, strict=True) if name}
     given = {name: json.dumps(cell, ensure_ascii=False) for name, cell in found.items()}
     return TextRow(file, number, tuple(found[column] for column in columns), given)
 
 
 _ADVICE = {
     TSV: ("tabs", "Replace tabs inside texts by spaces"),
-    CSV: ("commas", QUOTE),
+    CSV: ("commas", QUOTE.format("commas")),
 }
 
 
@@ -239,8 +244,9 @@ def read_table(
 ) -> Iterator[TextRow]:
     """Yield the rows of a TSV or CSV table, with the texts in the first of ``columns`` that the header has.
 
-    A ``labelled`` table of one text column, or of texts and labels, may have no header. Rows with an empty
-    text and empty lines are skipped and counted. ``noun`` is the plural of a row.
+    A ``labelled`` table of one text column, or of texts and labels, may have no header, and so may any table
+    whose columns are numbers. Rows with an empty text and empty lines are skipped and counted. ``noun`` is
+    the plural of a row.
     """
     file = display(path)
     report.path = file
@@ -260,16 +266,18 @@ def read_table(
         raise InputError(
             f"no tabs in the header: {names[0][:100]!r}", path=file, line=1, fix="Pass --input csv"
         )
-    header = HeaderNames(columns[0], tuple(columns[0])) if labelled else HeaderNames()
+    numbered = columns[0][0].isdigit()
+    header = HeaderNames(columns[0], tuple(columns[0])) if labelled or numbered else HeaderNames()
     beginning = first_cells(read, enumerate(head, 1))
     unheaded = unheaded_names(names, header, beginning)
     if unheaded is not None:
         fix = f"Name the column of the texts: --column {shlex.quote(names[0])}"
         refuse_header(names, unheaded, beginning, header=header, path=file, line=first[0], fix=fix)
-        if unheaded[0] == columns[0][0]:
+        different = len({cells[0] for cells in beginning}) == len(beginning)
+        if not numbered and (different or unheaded[0] == columns[0][0]):
             _refuse_second_column(beginning, file)
         rows, names = chain([first], rows), unheaded
-    wanted = header_columns(file, names, *columns)
+    wanted = header_columns(file, names, *columns, numbers=True)
     empty = True
     for number, cells in rows:
         row = _named_row(file, number, cells, wanted, names, kind=kind)

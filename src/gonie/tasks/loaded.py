@@ -35,6 +35,11 @@ class LoadedModel(NamedTuple):
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be scored on a file")
         found = self.task.evaluation()
         others = [name for name in given if name not in found.options]
+        known = {name for task in TASKS.values() if task.evaluation for name in task.evaluation().options}
+        if unknown := [name for name in others if name not in known]:
+            raise GonieError(
+                f"unknown option of gonie.evaluate: {unknown[0]}. Use {', '.join(sorted(found.options))}"
+            )
         if others:
             raise GonieError(f"{_listed(others)} not apply to {self.task.model}s")
         return found

@@ -11,6 +11,8 @@ from pydantic_core import CoreSchema, core_schema
 
 Rate = Annotated[float, Field(ge=0.0, lt=1.0)]
 Size = Annotated[int, Field(ge=1)]
+ColumnName = Annotated[str, Field(coerce_numbers_to_str=True)]
+"""The name of a column, or its number."""
 
 
 class Section(BaseModel):

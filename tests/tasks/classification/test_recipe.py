@@ -64,6 +64,12 @@ def test_a_model_can_use_n_grams_alone() -> None:
     assert alone.model.groups == ()
 
 
+def test_columns_may_be_numbers() -> None:
+    """A pandas table without a header has them as integers."""
+    data = recipe(data={"train": "x", "text_column": 1, "label_column": 0}).data
+    assert (data.text_column, data.label_column) == ("1", "0")
+
+
 def test_keys_of_taggers_are_unknown_to_classifiers() -> None:
     with pytest.raises(RecipeError, match=r"data\.tag_column: unknown key"):
         recipe(data={"train": "x", "tag_column": 1})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
 from gonie.formats.labelled import LabelledSource
+from gonie.formats.tagged import check_labels
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.reports.class_report import ErrorExplainer, render_classes
@@ -54,7 +55,10 @@ class TextEvaluator:
         source = LabelledSource(file, text_options(model.recipe, **changes))
         notes: Counter[str] = Counter()
         texts = list(source)
-        check_known(list(count_labels(texts)), model.labels, source.report.path)
+        labels = count_labels(texts)
+        if source.options.format == "auto" and labels.keys().isdisjoint(model.labels):
+            check_labels(labels, len(texts), noun="label", path=source.report.path)
+        check_known(list(labels), model.labels, source.report.path)
 
         def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
             for found in model.pipe(texts):

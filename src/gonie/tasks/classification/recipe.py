@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.parts import POOLINGS, TEXT_HEADS, choices
-from gonie.tasks.section import ChoiceOf, Rate, Section, Size
+from gonie.tasks.section import ChoiceOf, ColumnName, Rate, Section, Size
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe, DropoutConfig, EmbeddingConfig, EncoderConfig
 
 Lengths = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
@@ -25,8 +25,8 @@ class TextDataConfig(CorpusConfig):
     format: str = Field(
         default="auto", description="auto, or the name of a format: tsv, csv, jsonl, json, parquet, …"
     )
-    text_column: str = Field(default="text", description="column, or JSON key, of the text")
-    label_column: str | list[str] = Field(
+    text_column: ColumnName = Field(default="text", description="column, or JSON key, of the text")
+    label_column: ColumnName | list[ColumnName] = Field(
         default="label",
         description="column, or JSON key, of the label; a list names columns of 0 and 1, one for each label",
     )

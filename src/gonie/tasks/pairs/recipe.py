@@ -10,7 +10,7 @@ from gonie.tasks.classification.recipe import PoolingConfig
 from gonie.tasks.pairs.encoding import MOST_TOKENS
 from gonie.tasks.pairs.parts import MATCHINGS
 from gonie.tasks.parts import choices
-from gonie.tasks.section import ChoiceOf, Rate, Section, Size
+from gonie.tasks.section import ChoiceOf, ColumnName, Rate, Section, Size
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe, DropoutConfig, EmbeddingConfig, EncoderConfig
 
 
@@ -23,15 +23,15 @@ class PairDataConfig(CorpusConfig):
     )
 
     format: str = Field(default="auto", description="auto, tsv, csv, jsonl, json, parquet or arrow")
-    text_columns: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
+    text_columns: Annotated[list[ColumnName], Field(min_length=2, max_length=2)] | None = Field(
         default=None,
         description="columns, or JSON keys, of the two texts; unset: text and text_pair, premise and "
         "hypothesis, or sentence1 and sentence2",
     )
-    label_column: str | None = Field(
+    label_column: ColumnName | None = Field(
         default=None, description="column, or JSON key, of the label; unset: label or gold_label"
     )
-    value_column: str | None = Field(
+    value_column: ColumnName | None = Field(
         default=None,
         description="column, or JSON key, of the value, for a model that predicts a number; unset: value or "
         "score, in a file without labels",
