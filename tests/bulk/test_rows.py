@@ -129,7 +129,7 @@ def test_only_bad_records_are_set_aside(tmp_path: Path) -> None:
     fields = [row.fields for row in bad if isinstance(row, BadRow)]
     assert fields == [{"body": '"a"'}, {"text": "null"}, {}, {"text": '"half \\ud800"'}, {}]
     reasons = " ".join(row.reason for row in bad if isinstance(row, BadRow))
-    for words in ("no key 'text'", "got list", "lone surrogate", "invalid JSON object"):
+    for words in ("no key 'text'", "got a list", "lone surrogate", "invalid JSON object"):
         assert words in reasons
     assert "a.jsonl" not in reasons
 

@@ -120,6 +120,18 @@ def test_texts_without_labels_are_converted_and_ignored_columns_are_told(tmp_pat
     assert json.loads(out.read_text("utf-8")) == {"text": "hello there", "labels": []}
 
 
+def test_convert_says_that_ids_are_not_kept(tmp_path: Path) -> None:
+    """A join by the new numbers would attach labels to other texts."""
+    source = wrote(tmp_path / "a.jsonl", '{"id": 7, "text": "Ann ran", "label": [[0, 3, "PER"]]}')
+    studio, rows, columns = (tmp_path / name for name in ("b.json", "b.jsonl", "b.conll"))
+    numbered = "labelstudio numbers its examples; ids of the input are not kept"
+    assert numbered in run("convert", source, "--to", "labelstudio", "--out", studio)
+    assert "ids and other fields of the input are not kept" in run(
+        "convert", source, "--to", "jsonl", "--out", rows
+    )
+    assert "not kept" not in run("convert", rows, "--to", "conll", "--out", columns)
+
+
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", TRAIN)
     for option, value, message in (

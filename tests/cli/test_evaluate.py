@@ -36,6 +36,22 @@ def test_json_scores_are_fractions_under_documented_names(
     assert (scores["mode"], scores["repair"]["policy"]) == ("conlleval", "none")
 
 
+def test_a_score_on_the_training_file_is_a_warning(gonie: Gonie, toy: Path, toy_run: Path) -> None:
+    words = "warning: the model was trained on"
+    assert words in gonie("evaluate", toy_run, toy / "train.conll").out
+    assert words not in gonie("evaluate", toy_run, toy / "test.conll").out
+
+
+def test_only_the_first_misaligned_spans_are_listed(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    rows = [{"text": "Anna lives in Seoul", "spans": [[0, 4, "PER"], [0, 3, "LOC"], [14, 16, "LOC"]]}] * 4
+    gold.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    outcome = gonie("evaluate", toy_run, gold)
+    assert "warning: 8 of 12 gold spans (67%) are not aligned" in outcome.out
+    assert outcome.out.count("inside the token") + outcome.out.count("overlaps PER") == 5
+    assert "and 3 more" in outcome.out
+
+
 def test_the_html_report_loads_nothing_external_and_has_the_curve(
     gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
 ) -> None:

@@ -277,9 +277,9 @@ def test_any_text_is_tagged(gonie: Command, toy_run: Path, text: str, output: st
 
 JSONL = {
     '{"text": "\\ud800 x"}': "surrogate",
-    "[1, 2]": "expected a JSON object, got list",
+    "[1, 2]": "expected a JSON object, got a list",
     '{"txt": "x"}': "no key 'text'",
-    '{"text": 7}': "expected a string under 'text', got int",
+    '{"text": 7}': "expected a string under 'text', got a number",
     '{"text": "x"': "invalid JSON object",
     "[" * 100_000: "invalid JSON object",
     "1" * 10_000: "invalid JSON object",

@@ -80,6 +80,16 @@ OPTIONS = [
     ),
     ("train ner --sede 3", "gonie train has no option --sede. Type: gonie train ner --seed 3"),
     ("train ner --frobnicate", "gonie train has no option --frobnicate. See gonie train --help"),
+    ("tag runs/ner --model x", "gonie tag has no option --model. Type: gonie tag x"),
+    (
+        "evaluate mine.conll runs/ner",
+        "mine.conll is a file, and runs/ner is a model. Type: gonie evaluate runs/ner mine.conll",
+    ),
+    ("evaluate ner mine.conll", "ner: folder not found. Did you mean runs/ner?"),
+    (
+        "data convert mine.conll --to jsonl --out -",
+        "cannot write the file to standard output, which has the report. Name a file",
+    ),
     (
         "tag --model runs/ner --text 'Anna lives here.'",
         "gonie tag has no option --model or --text. Type: gonie tag runs/ner 'Anna lives here.'",
@@ -171,6 +181,7 @@ RECIPES_AND_KEYS = [
         "train ner --set model.encoder.hiden=300",
         "ner: model.encoder.hiden: unknown key; did you mean 'hidden'?",
     ),
+    ("train ner --set train.learning_rate=1", "ner: train.learning_rate: unknown key; did you mean 'lr'?"),
     ("train ner --set epochs=3", "ner: epochs: unknown key; did you mean train.epochs?"),
     ("train ner --set encoder.hidden=300", "ner: encoder: unknown key; did you mean model.encoder?"),
     (
@@ -643,6 +654,22 @@ def test_a_mistaken_call_is_answered_with_what_to_write(folder: Path, call: str,
         eval(f"gonie.{call}", {"gonie": gonie_api})
     assert str(caught.value) == answer.format(folder=folder)
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("epochs", '. Pass set={"train.epochs": 2}'),
+        ("learning_rate", '. Pass set={"train.lr": 2}'),
+        ("text_column", '. Pass set={"data.text_column": 2}'),
+        ("nonsense", ""),
+    ],
+)
+def test_a_recipe_key_as_an_argument_is_answered_with_set(name: str, answer: str) -> None:
+    unknown: dict[str, Any] = {name: 2}
+    with pytest.raises(TypeError) as raised:
+        gonie_api.train("ner", **unknown)
+    assert str(raised.value) == f"gonie.train has no argument {name!r}{answer}"
 
 
 def test_a_text_may_be_a_web_address(gonie: Callable[..., Any], toy_run: Path) -> None:

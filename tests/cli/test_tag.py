@@ -240,7 +240,7 @@ def test_long_sentences_are_noted_on_standard_error(ner: str) -> None:
             "--input conll cannot be combined with TEXT",
         ),
         (["{", "--input", "jsonl"], "TEXT:1: invalid JSON object"),
-        (["[]", "--input", "jsonl"], "TEXT:1: expected a JSON object, got list"),
+        (["[]", "--input", "jsonl"], "TEXT:1: expected a JSON object, got a list"),
         (["ab\udcff"], "lone surrogate"),
         (["--file", "nothing.txt"], "nothing.txt: file not found"),
         (["George", "--nbest", "0"], "--nbest must be between 1 and 100: 0"),

@@ -68,6 +68,11 @@ def test_pieces_that_only_a_line_end_separates_are_one_span(tmp_path: Path) -> N
     assert (tmp_path / "out" / "text-00001.ann").read_text("utf-8") == path.read_text("utf-8")
 
 
+def test_a_trimmed_span_keeps_its_line(tmp_path: Path) -> None:
+    _, report = read_tagged(pair(tmp_path, "T1\tPER 0 6\tGeorge\nT2\tPER 0 7\tGeorge \n", "George sleeps"))
+    assert [(span.line, span.text) for span in report.misaligned] == [(2, "George")]
+
+
 def test_a_span_that_occurs_twice_is_listed(tmp_path: Path) -> None:
     _, report = read_tagged(pair(tmp_path, "T1\tPER 0 6\tGeorge\nT2\tPER 0 6\tGeorge\n"))
     assert [(span.line, span.reason) for span in report.misaligned] == [(2, "overlaps PER 'George'")]

@@ -11,6 +11,7 @@ import pytest
 from gonie.errors import InputError
 from gonie.formats import jsonl
 from gonie.formats.format import ReadOptions
+from gonie.formats.spans import TRIMMED
 from gonie.formats.table import FORMATS
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, PLAIN, Scheme
@@ -82,6 +83,22 @@ def test_misaligned_spans_are_listed() -> None:
     ]
 
 
+def test_spaces_at_the_ends_of_a_span_are_trimmed_and_counted() -> None:
+    text = "At IBM  in York"
+    sentences, report = read({"text": text, "spans": [[2, 8, "ORG"], [11, 15, "LOC"]]})
+    assert sentences[0].tags == ("O", "B-ORG", "O", "B-LOC")
+    assert (report.noticed, report.aligned, report.misaligned) == ({TRIMMED: 1}, 2, [])
+    assert "1 span with spaces at its ends (trimmed)" in report.lines()
+
+
+def test_a_span_of_spaces_is_refused() -> None:
+    _, report = read({"text": "a  b", "spans": [[1, 3, "X"]]})
+    assert not report.noticed
+    assert [(m.start, m.end, m.reason) for m in report.misaligned] == [
+        (1, 3, "begins at ' ', which is in no token")
+    ]
+
+
 def test_texts_without_tokens_are_skipped_and_counted() -> None:
     sentences, report = read({"text": "  ", "spans": []}, {"text": "a"})
     assert len(sentences) == 1
@@ -102,10 +119,12 @@ def test_a_record_may_contain_its_tokens() -> None:
     [
         ("{", "f:1: invalid JSON object"),
         ("[" * 100_000, "f:1: invalid JSON object"),
-        ("[1]", "f:1: expected a JSON object, got list"),
+        ("[1]", "f:1: expected a JSON object, got a list"),
         ({"txt": "a"}, r"no key 'text'.*'txt'"),
-        ({"text": 5}, "expected a string under 'text', got int"),
-        ({"text": "abc", "spans": {}}, "expected a list under 'spans', got dict"),
+        ({"text": 5}, "expected a string under 'text', got a number"),
+        ({"text": None}, "expected a string under 'text', got null"),
+        ({"text": True}, "expected a string under 'text', got true"),
+        ({"text": "abc", "spans": {}}, "expected a list under 'spans', got an object"),
         ({"text": "abc", "spans": [[0, 1]]}, r"invalid span: \[0, 1\]"),
         ({"text": "abc", "spans": [{"start": 0, "end": 1}]}, "invalid span"),
         ({"text": "abc", "spans": [[0, 9, "X"]]}, "invalid character offsets: 0 to 9.* end <= 3"),

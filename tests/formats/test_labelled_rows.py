@@ -77,7 +77,7 @@ def test_an_empty_text_needs_no_label() -> None:
     ("line", "message"),
     [
         ("nonsense", "f:1: invalid JSON object"),
-        ("[1]", "f:1: expected a JSON object, got list"),
+        ("[1]", "f:1: expected a JSON object, got a list"),
         ('{"body": "t"}', "no column text; the columns are 'body'"),
         ('{"text": "t"}', "f:1: no column label; the columns are 'text'. .*--label NAME"),
         ('{"text": "t", "label": 0.5}', r"invalid label: 0\.5"),

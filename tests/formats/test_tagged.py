@@ -100,6 +100,17 @@ def test_invalid_tags_are_repaired_or_refused_by_policy(tmp_path: Path) -> None:
     assert next(iter(named)).tags == ("O", "B-X", "I-X")
 
 
+def test_a_repaired_tag_says_what_it_was_read_as(tmp_path: Path) -> None:
+    """A tag that is not of the scheme becomes O, also with the policy begin."""
+    path = wrote(tmp_path / "a.conll", "a\tO\nb\tI-X\nc\tX-geo\n\nd\tB-X\n")
+    source = TaggedSource(path).with_scheme(IOB2, "begin")
+    assert next(iter(source)).tags == ("O", "B-X", "O")
+    lines = source.report.lines()
+    assert "1 tag that is not of the scheme (read as O)" in lines
+    assert f"  {path}:2: I-X must follow an entity with the same label, but follows O; read as B-X" in lines
+    assert f"  {path}:3: X-geo is not a tag of IOB2 (B-X I-X O); read as O" in lines
+
+
 def test_the_invalid_tags_of_the_whole_file_are_counted(tmp_path: Path) -> None:
     path = wrote(tmp_path / "a.conll", "a\tO\n\nb\tO\nc\tI-X\n\nd\tO\ne\tI-X\n\nf\tB-X\n")
     with pytest.raises(InputError, match=rf"^{path}:4: I-X .*\(2 invalid .*--set data\.repair=begin"):

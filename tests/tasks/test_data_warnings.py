@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,17 @@ def test_duplicates_in_one_file_are_not_blamed_on_two() -> None:
     )
 
 
+def test_a_dev_file_that_is_the_training_file_is_named() -> None:
+    """Also if all sentences are short, and if the path is written in another way."""
+    train = [sentence("Yes .", 1), sentence("Thank you !", 3)]
+    assert shared(train, [sentence("Yes .", 1, "./a"), sentence("Thank you !", 3, "./a")]) == [
+        "warning: dev is the training file ./a, so the dev score says nothing about new data. "
+        "Name another file"
+    ]
+
+
 def test_short_sentences_alone_are_normal() -> None:
-    assert shared([sentence("Thank you !")], [sentence("Thank you !")]) == []
+    assert shared([sentence("Thank you !")], [sentence("Thank you !", path="d")]) == []
 
 
 def test_a_few_shared_sentences_of_many_are_listed_without_a_warning() -> None:
@@ -73,10 +83,10 @@ def test_a_few_shared_sentences_of_many_are_listed_without_a_warning() -> None:
 
 def test_a_long_list_is_shortened_and_its_rest_counted() -> None:
     examples = [sentence(f"{LONG} {number}", number) for number in range(5)]
-    (note,) = shared(examples, examples)
+    (note,) = shared(examples, [replace(each, path="d") for each in examples])
     assert note.count("\n") == 4
     assert note.endswith("\n  and 2 more")
-    (note,) = shared([sentence("word " * 60)], [sentence("word " * 60)])
+    (note,) = shared([sentence("word " * 60)], [sentence("word " * 60, path="d")])
     assert len(note.splitlines()[1]) < 90
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gonie.errors import InputError
-from gonie.text.plain_text import checked_text, checked_words
+from gonie.text.plain_text import checked_text, checked_words, warn_of_path
 
 
 @pytest.mark.parametrize("text", ["", "한글 \u2028 \x00", "\N{PILE OF POO}"])
@@ -41,3 +42,16 @@ def test_valid_words_are_unchanged() -> None:
 def test_invalid_words_are_refused(words: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         checked_words(words, fix="Cut it.")
+
+
+def test_a_text_that_is_the_name_of_a_file_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("inbox.csv", "a b"):
+        (tmp_path / name).touch()
+    for text in ("a b", "other.csv", "", "a\0b", "x" * 5000, None, 3):
+        warn_of_path(text)
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match=r"'inbox\.csv' is a file, but is taken as the text itself"):
+        warn_of_path("inbox.csv")

@@ -8,7 +8,7 @@ from gonie.text.report import Misaligned, Report, count, count_of
 
 
 def test_every_kind_of_entry_is_displayed() -> None:
-    report = Report(path="a.jsonl", sentences=2000, tokens=1, documents=3, comments=1)
+    report = Report(path="a.jsonl", sentences=2000, tokens=1, documents=3, comments=1, aligned=9)
     report.choose("separator", "a tab", "all lines have one")
     report.skipped["empty nodes"] += 4
     report.noticed["texts that differ"] += 5
@@ -44,6 +44,19 @@ def test_a_shortened_list_says_how_many_are_missing() -> None:
     report = Report(misaligned=[span] * 25)
     assert report.lines(shown=20)[-1] == "  and 5 more"
     assert len(report.lines()) == 2 + 25
+
+
+def test_many_misaligned_spans_are_a_warning() -> None:
+    span = Misaligned("a", 1, 0, 1, "x", "X", "overlaps")
+    assert Report(aligned=2, misaligned=[span] * 2).lines()[1] == "2 gold spans not aligned with tokens:"
+    assert (
+        Report(aligned=1, misaligned=[span] * 3)
+        .lines()[1]
+        .startswith(
+            "warning: 3 of 4 gold spans (75%) are not aligned with tokens and are left out. Check the offsets"
+        )
+    )
+    assert Report(misaligned=[span]).lines()[1].startswith("warning: 1 of 1 gold span (100%) is not aligned")
 
 
 def test_counts_use_singular_and_plural() -> None:

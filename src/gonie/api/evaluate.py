@@ -47,7 +47,8 @@ def evaluate(
         evaluator = found.evaluator(given)
         with _file(data, found.task.name, found.model.recipe.get("data", {}), given) as file:
             scores = evaluator.score(found.model, file, folder=folder, options={**given, FORMAT: format})
-        return ModelScores(scores.evaluation, tuple(scores.notes))
+            notes = (*scores.notes, *found.notes_on(file))
+        return ModelScores(scores.evaluation, notes)
 
 
 def _rules(map: str | Mapping[str, str] | Sequence[str]) -> list[str]:

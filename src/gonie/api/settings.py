@@ -30,6 +30,16 @@ def changed_keys(set: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return set or {}
 
 
+def refuse_arguments(function: str, others: Mapping[str, Any]) -> None:
+    """Raise a TypeError for an unknown argument of a function, which may be a recipe key."""
+    from gonie.tasks.recipe import keys_named
+
+    for name, value in others.items():
+        keys = keys_named(name)
+        changes = " or ".join(f"set={{{_quoted(key)}: {value!r}}}" for key in keys)
+        raise TypeError(f"{function} has no argument {name!r}" + (f". Pass {changes}" if keys else ""))
+
+
 def setting(key: str, value: Any) -> str:
     """Return a change of a recipe as ``key=value``. None removes the key."""
     return f"{key}={'none' if value is None else _toml(value)}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, overload
 
 from gonie.api.rows import Data
 from gonie.api.run_data import DataFolder, data_files
-from gonie.api.settings import changed_keys, python_messages, recipe_path, settings
+from gonie.api.settings import changed_keys, python_messages, recipe_path, refuse_arguments, settings
 from gonie.api.training import training_process
 from gonie.reports.html.markup import Markup, element, fragment
 
@@ -120,6 +120,7 @@ def train(
     resume: bool = False,
     progress: bool = True,
     on_event: OnEvent | None = None,
+    **others: Any,
 ) -> Run[Any]:
     """Train a model, as ``gonie train`` does, and return the finished run.
 
@@ -132,6 +133,7 @@ def train(
     ``progress=False`` shows nothing. ``on_event`` is called with the events of ``gonie.api.events``. An
     interrupted run raises ``KeyboardInterrupt`` after saving its progress; ``resume=True`` continues it.
     """
+    refuse_arguments("gonie.train", others)
     with python_messages(recipe=True), training_process(), _display(progress=progress) as displays:
         from gonie.api.events import EventDisplay, run_scores
         from gonie.tasks.recipe import load_recipe

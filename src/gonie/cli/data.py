@@ -249,7 +249,8 @@ def convert_command(
         str,
         typer.Option(
             "--repair",
-            help="Invalid tags: error stops, begin turns them into the start of an entity, outside into O.",
+            help="Invalid tags: error stops, begin turns them into the start of an entity, outside into O. "
+            "Tags that are not of the scheme become O with both.",
         ),
     ] = "begin",
     format: FormatName = "auto",
@@ -279,7 +280,7 @@ def convert_command(
 
     from gonie.cli.views.data_report import print_lines
     from gonie.errors import InputError
-    from gonie.formats.inspect import convert_file
+    from gonie.formats.inspect import convert_file, lost_ids
     from gonie.formats.tagged import TaggedSource
     from gonie.formats.text_stats import convert_texts
     from gonie.text.report import count
@@ -301,9 +302,9 @@ def convert_command(
         number = convert_texts(source, to=to, out=out)
         report, kind = source.report, to
         written = count(number, "pair" if report.pairs else "text")
+    lost = lost_ids(report.choices["format"][0], to)
     console = Console()
-    print_lines(console, report.lines())
-    print_lines(console, [f"wrote {written} to {out} ({kind})"])
+    print_lines(console, [*report.lines(), *lost, f"wrote {written} to {out} ({kind})"])
 
 
 @app.command("tokenise")

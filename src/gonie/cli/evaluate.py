@@ -140,15 +140,23 @@ def _evaluate(
 ) -> None:
     """Score a file, print the scores and write the requested files. ``given`` are options of the task."""
     import json
+    from shlex import quote
 
     from rich.console import Console
 
+    from gonie.errors import InputError
     from gonie.reports.error_list import error_writer, print_errors, write_errors
     from gonie.system.files import atomic_write
     from gonie.tasks.evaluation import FORMAT
+    from gonie.tasks.load import is_model
     from gonie.tasks.loaded import load_model
 
     check_output_files(json_file, html_file, errors_file)
+    if model.is_file() and is_model(file):
+        raise InputError(
+            f"{model} is a file, and {file} is a model",
+            fix=f"Type: gonie evaluate {quote(str(file))} {quote(str(model))}",
+        )
     loaded = load_model(model)
     evaluator = loaded.evaluator(given)
     # before scoring, since it refuses an unknown file suffix
@@ -158,7 +166,7 @@ def _evaluate(
         scores = evaluator.score(loaded.model, file, folder=model, options={**given, FORMAT: format})
     errors = scores.errors() if errors_file else []
     try:
-        for line in scores.notes:
+        for line in [*scores.notes, *loaded.notes_on(file)]:
             console.print(line, style="dim", markup=False)
         scores.show(console)
         if errors_file:

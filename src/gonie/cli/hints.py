@@ -262,7 +262,15 @@ def correct(path: str, args: Sequence[str], options: Mapping[str, bool]) -> Corr
                 continue
             values = [value] if equals else _taken(rest, rule.takes_value)
             rule.add(found, values[0] if values else "")
+    if found.first and found.arguments and _is_model(found.arguments[0]):
+        del found.arguments[0]  # the model of the unknown option replaces it
     return found
+
+
+def _is_model(word: str) -> bool:
+    from gonie.tasks.load import is_model
+
+    return is_model(Path(word))
 
 
 def _argument(found: Correction, word: str, *, keys: bool) -> None:

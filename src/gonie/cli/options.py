@@ -253,10 +253,14 @@ class BulkOptions:
 
 def check_output_files(*files: Path | None) -> None:
     """Refuse files that cannot be written, before any work. Devices and pipes are not checked."""
+    from gonie.system.files import STANDARD_INPUT
+
     for file in files:
         if file is None or (file.exists() and not file.is_dir() and not file.is_file()):
             continue
         folder = file.absolute().parent
+        if str(file) == STANDARD_INPUT:
+            raise OutputError("cannot write the file to standard output, which has the report. Name a file")
         if file.is_dir():
             raise OutputError(f"cannot write {file}: it is a folder. Name a file in it")
         if not folder.is_dir():

@@ -187,4 +187,5 @@ TAGGED = TaggedFormat(
     write_folder=_write_folder,
     suffixes=(ANNOTATIONS,),
     recognise=_recognise,
+    has_ids=True,
 )

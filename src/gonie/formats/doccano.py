@@ -92,5 +92,6 @@ TAGGED = TaggedFormat(
     ),
     write=_write,
     recognise=_recognise,
+    has_ids=True,
     rank=1,
 )

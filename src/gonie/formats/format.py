@@ -61,6 +61,8 @@ class Format:
     """Returns the reason why the beginning of a file is in this format, or None."""
     rank: int = 0
     """Formats are tried in the order of their rank."""
+    has_ids: bool = False
+    """Whether examples have ids or numbers. They are not kept: a file that is written is numbered anew."""
     write: Callable[..., Iterator[str | bytes]] | None = None
     """Converts examples (tagged sentences: and the scheme of their tags) to pieces of a file."""
     write_folder: Callable[..., Mapping[str, bytes]] | None = None

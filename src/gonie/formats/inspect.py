@@ -16,7 +16,7 @@ from gonie.errors import GonieError
 from gonie.formats import conllu
 from gonie.formats.detect import format_named
 from gonie.formats.format import Tokenize
-from gonie.formats.table import FORMATS
+from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
@@ -211,3 +211,11 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
             yield sentence
         else:
             yield replace(sentence, tags=tuple(convert(sentence.tags, source, target)))
+
+
+def lost_ids(source: str, target: str) -> list[str]:
+    """Return a note if a conversion between formats with these names loses the ids of the examples."""
+    formats = {**FORMATS, **TEXT_FORMATS, **PAIR_FORMATS}
+    if formats[target].has_ids:
+        return [f"{target} numbers its examples; ids of the input are not kept"]
+    return ["ids and other fields of the input are not kept"] if formats[source].has_ids else []

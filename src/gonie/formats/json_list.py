@@ -14,6 +14,7 @@ from typing import Any
 from gonie.errors import InputError
 from gonie.formats.content import PEEK, Content, FileHead
 from gonie.formats.format import HeaderNames, Row, RowFormat, TableRows, first_row
+from gonie.formats.jsonl import json_type
 from gonie.text.report import Report
 
 
@@ -35,7 +36,7 @@ def _rows(values: Sequence[Any], report: Report) -> Iterator[Row]:
     """Yield the objects. Their numbers stand for lines in messages."""
     for number, value in enumerate(values, 1):
         if not isinstance(value, dict):
-            found = type(value).__name__
+            found = json_type(value)
             raise InputError(f"object {number}: expected a JSON object, got {found}", path=report.path)
         yield number, value
 

@@ -41,6 +41,14 @@ def json_objects(
             raise
 
 
+def json_type(value: Any) -> str:
+    """Return the type of a value in the words of JSON, for messages."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
+    names = {"a string": str, "a list": list, "an object": dict, "a number": int | float}
+    return next((name for name, kind in names.items() if isinstance(value, kind)), type(value).__name__)
+
+
 def read_record(line: str, path: str, number: int, *, keys: Sequence[str] = ("text",)) -> dict[str, Any]:
     """Return the JSON object of one line. It must have a text under each of ``keys``."""
     try:
@@ -48,13 +56,13 @@ def read_record(line: str, path: str, number: int, *, keys: Sequence[str] = ("te
     except (ValueError, RecursionError) as error:  # ValueError also for a number with too many digits
         raise InputError(f"invalid JSON object: {error}", path=path, line=number) from None
     if not isinstance(record, dict):
-        raise InputError(f"expected a JSON object, got {type(record).__name__}", path=path, line=number)
+        raise InputError(f"expected a JSON object, got {json_type(record)}", path=path, line=number)
     for key in keys:
         if key not in record:
             keys_here = ", ".join(map(repr, record)) or "none"
             raise InputError(f"no key {key!r}", path=path, line=number, fix=f"The object's keys: {keys_here}")
         if not isinstance(record[key], str):
-            found_type = type(record[key]).__name__
+            found_type = json_type(record[key])
             raise InputError(f"expected a string under {key!r}, got {found_type}", path=path, line=number)
         if not is_utf8(record[key]):
             raise InputError(f"lone surrogate in the text under {key!r}", path=path, line=number)

@@ -180,5 +180,6 @@ TAGGED = TaggedFormat(
     read=lambda content, options, report: read(content.lines, report=report, policy=options.repair),
     write=lambda sentences, scheme: write(sentences, scheme=scheme),
     recognise=_recognise,
+    has_ids=True,
     rank=1,
 )

@@ -130,6 +130,7 @@ LABELLED = (
         read=_read,
         write=_write,
         recognise=_recognise,
+        has_ids=True,
         rank=1,
         marks=MARKS,
     ),

@@ -75,6 +75,7 @@ PAIRS = (
         read=_read,
         write=_write,
         recognise=_recognise,
+        has_ids=True,
         rank=1,
     ),
 )

@@ -251,6 +251,7 @@ TAGGED = TaggedFormat(
     read=_read_entities,
     write=_write_entities,
     recognise=_recognise_entities,
+    has_ids=True,
     rank=1,
 )
 LABELLED = (
@@ -260,6 +261,7 @@ LABELLED = (
         read=_read_sentiment,
         write=_write_sentiment,
         recognise=_recognise_sentiment,
+        has_ids=True,
         rank=1,
     ),
 )

@@ -204,6 +204,7 @@ TAGGED = TaggedFormat(
     ),
     write=_write_tagged,
     recognise=_recognise_tagged,
+    has_ids=True,
 )
 
 LABELLED = (
@@ -213,5 +214,6 @@ LABELLED = (
         read=_labelled,
         write=_write_labelled,
         recognise=_recognise_labelled,
+        has_ids=True,
     ),
 )

@@ -310,6 +310,7 @@ TAGGED = TaggedFormat(
     read=_read,
     write=_write,
     recognise=_recognise,
+    has_ids=True,
 )
 
 LABELLED = (
@@ -319,5 +320,6 @@ LABELLED = (
         read=_labelled,
         write=_write_labelled,
         recognise=_recognise_labelled,
+        has_ids=True,
     ),
 )

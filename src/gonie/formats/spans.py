@@ -1,7 +1,7 @@
 """Texts with character spans, which annotation tools write, as tagged sentences, and back.
 
-A gold span that is not on token boundaries, crosses the end of a sentence or overlaps another goes to
-``report.misaligned``.
+White space at the ends of a gold span is left out. A span that is not on token boundaries, crosses the end of
+a sentence or overlaps another goes to ``report.misaligned``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from gonie.text.alignment import CharSpan, align
 from gonie.text.report import Misaligned, Report
 from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
+
+TRIMMED = "spans with spaces at their ends (trimmed)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +73,27 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
     if annotated.spans is None:
         yield from sentences
         return
-    alignment = align(text, [sentence.offsets() for sentence in sentences], annotated.spans)
+    trimmed = [(_trimmed(span, text), span) for span in annotated.spans]
+    if changed := sum(own != span for own, span in trimmed):
+        report.noticed[TRIMMED] += changed
+    places = {own: annotated.span_lines.get(span, line) for own, span in trimmed}
+    alignment = align(text, [sentence.offsets() for sentence in sentences], [own for own, _ in trimmed])
+    report.aligned += sum(map(len, alignment.spans))
     for item in alignment.refused:
         start, end, label = item.span
-        place = annotated.span_lines.get(item.span, line)
-        report.misaligned.append(Misaligned(path, place, start, end, text[start:end], label, item.reason))
+        found = text[start:end]
+        report.misaligned.append(Misaligned(path, places[item.span], start, end, found, label, item.reason))
     for sentence, own in zip(sentences, alignment.spans, strict=True):
         yield replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
+
+
+def _trimmed(span: CharSpan, text: str) -> CharSpan:
+    """Return the span without white space at its ends. A span of white space is unchanged."""
+    start, end, label = span
+    found = text[start:end]
+    kept = found.strip()
+    start += len(found) - len(found.lstrip())
+    return (start, start + len(kept), label) if kept else span
 
 
 def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) -> list[Sentence]:

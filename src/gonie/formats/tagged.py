@@ -35,6 +35,7 @@ from gonie.text.types import Sentence
 
 FEW = 20
 """With fewer tokens or texts, every label may be different."""
+FOREIGN = "tags that are not of the scheme (read as O)"
 FIRST_REPAIRED = 5
 """The number of repaired tags that a report lists."""
 
@@ -81,10 +82,15 @@ def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report
             first = _placed(sentence, problems[0], report)
             raise invalid_tags(first, _counted(chain([sentence], remaining), scheme), report=report)
         else:
-            foreign.update(problem.tag for problem in problems if scheme.split(problem.tag) is None)
-            shown = FIRST_REPAIRED - len(report.first_repaired)
-            report.first_repaired += [str(_placed(sentence, each, report)) for each in problems[:shown]]
+            unknown = [problem.tag for problem in problems if scheme.split(problem.tag) is None]
+            if unknown:
+                foreign.update(unknown)
+                report.noticed[FOREIGN] += len(unknown)
             tags, changed = repair(sentence.tags or (), scheme, options.repair)
+            shown = FIRST_REPAIRED - len(report.first_repaired)
+            report.first_repaired += [
+                f"{_placed(sentence, each, report)}; read as {tags[each.index]}" for each in problems[:shown]
+            ]
             report.repairs[options.repair] += changed
             yield replace(sentence, tags=tuple(tags))
     if 2 * foreign.total() > report.tokens:

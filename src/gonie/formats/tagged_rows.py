@@ -21,6 +21,7 @@ from typing import Any
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import HeaderNames, ReadOptions, Row, RowFormat, TaggedFormat
+from gonie.formats.jsonl import json_type
 from gonie.formats.klue import character_sentence
 from gonie.formats.spans import AnnotatedText, char_spans, check_span, tagged_sentences, texts_of
 from gonie.system.files import is_utf8
@@ -190,7 +191,7 @@ def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
         raise InputError(f"no key {column!r}", path=path, line=line, fix=f"The object's keys: {keys}")
     text = row[column]
     if not isinstance(text, str):
-        found = type(text).__name__
+        found = json_type(text)
         raise InputError(f"expected a string under {column!r}, got {found}", path=path, line=line)
     if not is_utf8(text):
         raise InputError(f"lone surrogate in the text under {column!r}", path=path, line=line)
@@ -231,7 +232,7 @@ def are_spans(value: object) -> bool:
 
 def _listed(values: Any, key: str, path: str, line: int) -> list[Any]:
     if not isinstance(values, list):
-        raise InputError(f"expected a list under {key!r}, got {type(values).__name__}", path=path, line=line)
+        raise InputError(f"expected a list under {key!r}, got {json_type(values)}", path=path, line=line)
     return values
 
 

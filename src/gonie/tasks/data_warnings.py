@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from gonie.text.labelled_text import LabelledPair, LabelledText
@@ -99,6 +100,12 @@ class SharedExamples(Generic[Example]):
             marked = zip(part, self._marks[name], strict=True)
             shared = [each for each, mark in marked if mark in self._found]
             long = [each for each in shared if kind.length(each) > SHORT]
+            if len(shared) == len(part) and self._is_training_file(shared):
+                note(
+                    f"warning: {name} is the training file {part[0].path}, so the {name} score says nothing "
+                    "about new data. Name another file"
+                )
+                continue
             if not long:
                 continue
             verb = "is" if len(shared) == 1 else "are"
@@ -116,6 +123,13 @@ class SharedExamples(Generic[Example]):
                 )
             rest = len(long) - SHOWN_EXAMPLES
             note("\n  ".join([*lines, *([f"and {rest:,} more"] if rest > 0 else [])]))
+
+    def _is_training_file(self, shared: Sequence[Example]) -> bool:
+        """Return whether the first held-out example is at the same place as the one in training."""
+        if not shared or not shared[0].path:
+            return False
+        first, same = shared[0], self._found[hash(self._kind.key(shared[0]))]
+        return first.line == same.line and Path(first.path).resolve() == Path(same.path).resolve()
 
     def _advice(self, shared: Sequence[Example]) -> str:
         """Say where the duplicates are: in two files, or in one that gonie itself has split."""

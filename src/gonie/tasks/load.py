@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gonie.errors import BundleError, GonieError, InputError, MissingExtraError
 from gonie.runtime.bundle import INDEX, Contents, read_bundle
 from gonie.tasks.bundled import BundleOrigin, index_digest
+from gonie.tasks.run_files import RUNS
 from gonie.tasks.table import TASKS
 
 if TYPE_CHECKING:
@@ -74,9 +75,16 @@ def bundle_kinds() -> dict[str, type[Contents]]:
     return {task.name: task.bundle for task in TASKS.values() if task.bundle is not None}
 
 
+def is_model(path: Path) -> bool:
+    """Return whether there is a bundle or a finished run at this path."""
+    return any((folder / INDEX).exists() for folder in (path, path / BUNDLE))
+
+
 def find_bundle(path: Path) -> Path:
     """Return the folder of the bundle: ``path`` itself, or the bundle inside a run folder."""
     inside = path / BUNDLE
+    if not path.exists() and is_model(RUNS / path):
+        raise BundleError(f"{path}: folder not found. Did you mean {RUNS / path}?")
     if (path / INDEX).exists() or not path.is_dir():
         return path
     if inside.is_dir():

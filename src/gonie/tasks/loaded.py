@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.errors import BundleError, GonieError
@@ -43,6 +44,15 @@ class LoadedModel(NamedTuple):
         if others:
             raise GonieError(f"{_listed(others)} not apply to {self.task.model}s")
         return found
+
+    def notes_on(self, file: str | PathLike[str]) -> list[str]:
+        """Return a warning if the model was trained on this file."""
+        from gonie.tasks.paths import locate  # needs pydantic, which prediction does without
+
+        train = self.model.recipe.get("data", {}).get("train")
+        if not isinstance(train, str) or locate(train).resolve() != Path(file).resolve():
+            return []
+        return [f"warning: the model was trained on {file}, so its scores on this file are too high"]
 
     def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
         """Return the model with explanations, or raise an error for options that do not apply."""

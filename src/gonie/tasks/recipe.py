@@ -332,10 +332,26 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
     return f"must be {wanted}: {first['input']!r}{advice}"
 
 
+_OTHER_NAMES = {
+    "learning_rate": "lr",
+    "batch_size": "batch_sentences",
+    **dict.fromkeys(("num_epochs", "max_epochs"), "epochs"),
+}
+"""What keys of other tools are called here."""
+
+
+def keys_named(name: str) -> list[str]:
+    """Return the keys of recipes for data and training that have this name, here or in other tools."""
+    own = _OTHER_NAMES.get(name, name)
+    known = {key for task in TASKS for key in recipe_keys(task)}
+    return [key for key in (f"data.{own}", f"train.{own}") if key in known]
+
+
 def _meant_key(kind: type[BaseModel], place: list[str]) -> str:
     """Return the key that was probably meant: in the same section, or in another under the same name."""
     *_, last = place
     known = list(_fields(kind, place[:-1]))
+    last = _OTHER_NAMES.get(last, last)
     if near := difflib.get_close_matches(last, known, n=1):
         return f"did you mean {near[0]!r}?"
     keys = [key for leaf, _ in _described(kind, "") for key in _with_sections(leaf)]

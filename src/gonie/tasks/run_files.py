@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+RUNS = Path("runs")
+"""The folder of run folders by default."""
 RECIPE = "recipe.toml"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"

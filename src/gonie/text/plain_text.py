@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from gonie.errors import InputError
 
+LONGEST_PATH = 1000
+"""Longer texts are not taken for paths."""
 _FIXES = {
     "bytes": "Decode the bytes first",
     "list": "For several texts, use the method pipe",
@@ -29,6 +34,20 @@ def checked_text(text: str) -> str:
             fix="Decode the original bytes with errors='replace'",
         ) from error
     return text
+
+
+def warn_of_path(text: Any) -> None:
+    """Warn if the only text that is passed to a model is the name of a file, which is not read."""
+    if isinstance(text, str) and 0 < len(text) <= LONGEST_PATH and not any(map(str.isspace, text)):
+        try:
+            is_file = Path(text).is_file()
+        except (OSError, ValueError):  # no valid name
+            return
+        if is_file:
+            warnings.warn(
+                f"{text!r} is a file, but is taken as the text itself. Pass the texts of the file",
+                stacklevel=3,
+            )
 
 
 def checked_words(words: Sequence[str], *, fix: str) -> tuple[str, ...]:

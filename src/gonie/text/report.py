@@ -11,6 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+SHOWN_SPANS = 5
+"""The number of misaligned spans that training and evaluation list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Misaligned:
@@ -38,9 +41,10 @@ class Report:
     """Counts and notes of one pass over one file.
 
     ``choices`` maps a detected setting (``format``, ``separator``, ``word column`` …) to the choice and its
-    reason. ``skipped`` counts what was left out. ``noticed`` counts what was kept but deserves a note.
-    ``repairs`` counts repaired tags by policy, and ``first_repaired`` lists the first of them. ``rows`` holds
-    the line of each token of the last sentence yielded, for messages.
+    reason. ``aligned`` counts the gold spans on token boundaries, if the file has spans. ``skipped`` counts
+    what was left out. ``noticed`` counts what was kept but deserves a note. ``repairs`` counts repaired tags
+    by policy, and ``first_repaired`` lists the first of them. ``rows`` holds the line of each token of the
+    last sentence yielded, for messages.
     """
 
     path: str = ""
@@ -53,6 +57,7 @@ class Report:
     choices: dict[str, tuple[str, str]] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
     noticed: Counter[str] = field(default_factory=Counter)
+    aligned: int = 0
     misaligned: list[Misaligned] = field(default_factory=list)
     repairs: Counter[str] = field(default_factory=Counter)
     first_repaired: list[str] = field(default_factory=list)
@@ -84,11 +89,22 @@ class Report:
         ]
         notes += [f"  {place}" for place in self.first_repaired]
         if self.misaligned:
-            notes.append(f"{count(len(self.misaligned), 'gold span')} not aligned with tokens:")
+            notes.append(f"{self._misaligned()}:")
             notes += [f"  {span}" for span in self.misaligned[:shown]]
             rest = len(self.misaligned) - len(self.misaligned[:shown])
             notes += [f"  and {rest:,} more"] if rest else []
         return notes
+
+    def _misaligned(self) -> str:
+        """Count the misaligned spans. If they are most of the gold spans, warn."""
+        number, total = len(self.misaligned), self.aligned + len(self.misaligned)
+        if number <= self.aligned:
+            return f"{count(number, 'gold span')} not aligned with tokens"
+        verb = "is" if number == 1 else "are"
+        return (
+            f"warning: {number:,} of {count(total, 'gold span')} ({number / total:.0%}) {verb} not aligned "
+            f"with tokens and {verb} left out. Check the offsets, and the language and unit of the tokens"
+        )
 
 
 def count(number: int, noun: str) -> str:

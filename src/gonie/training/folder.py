@@ -43,7 +43,7 @@ from typing import Any
 from gonie.errors import OutputError, ResumeError
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.folder_lock import folder_lock
-from gonie.tasks.run_files import ENCODING, EXAMPLE_RUN, FAITHFULNESS, RECIPE, SAMPLES, VARIANTS
+from gonie.tasks.run_files import ENCODING, EXAMPLE_RUN, FAITHFULNESS, RECIPE, RUNS, SAMPLES, VARIANTS
 
 LONGEST_NAME = 48
 
@@ -152,9 +152,9 @@ def next_folder(name: str, *, mark: str, resume: bool = False) -> Path:
 
     A folder is taken if it has a file ``mark``.
     """
-    folder, latest = Path("runs") / name, Path("runs") / name
+    folder, latest = RUNS / name, RUNS / name
     number = 1
     while (folder / mark).exists():
         number += 1
-        latest, folder = folder, Path("runs") / f"{name}-{number}"
+        latest, folder = folder, RUNS / f"{name}-{number}"
     return latest if resume else folder

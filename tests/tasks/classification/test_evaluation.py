@@ -18,6 +18,18 @@ def classifier(text_bundle: Any, tmp_path: Path) -> Any:
     return gonie.load(tmp_path / "b")
 
 
+def test_a_file_name_as_a_text_is_a_warning(
+    classifier: Any, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    """Only for a single text: a stream of texts would need a look at the disk for each."""
+    path = tmp_path / "inbox.csv"
+    path.touch()
+    list(classifier.pipe([str(path)]))
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match=r"inbox\.csv' is a file"):
+        classifier(str(path))
+
+
 def test_a_file_is_scored_as_the_options_say(classifier: Any, tmp_path: Path) -> None:
     path = tmp_path / "gold.data"
     path.write_text(

@@ -23,7 +23,7 @@ from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import cut_marks, mark_words
 from gonie.text.passages import Passage
-from gonie.text.plain_text import checked_text
+from gonie.text.plain_text import checked_text, warn_of_path
 from gonie.text.report import Report
 from gonie.text.types import Classification
 
@@ -73,6 +73,7 @@ class TextClassifier(TextReader):
 
     def __call__(self, text: str | LabelledText) -> Classification:
         """Classify one text."""
+        warn_of_path(text)
         return next(self.pipe([text]))
 
     @overload

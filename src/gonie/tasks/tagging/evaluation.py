@@ -20,6 +20,7 @@ from gonie.tasks.tagging.decoding import parse_biases
 from gonie.tasks.tagging.scoring import score_source
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.label_map import parse_map
+from gonie.text.report import SHOWN_SPANS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +60,7 @@ class TagEvaluator:
             types=data.get("types", ()),
             labels=parse_map(options.get("map") or (), default=data.get("map", {})),
         )
-        return TagFileScores(evaluation, source.report.lines())
+        return TagFileScores(evaluation, source.report.lines(shown=SHOWN_SPANS))
 
 
 def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:

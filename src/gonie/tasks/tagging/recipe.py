@@ -69,7 +69,8 @@ class TagDataConfig(CorpusConfig):
     repair: Literal["error", "begin", "outside"] = Field(
         default="begin",
         description="invalid tag sequences: begin reads them as the CoNLL scorer does (a stray I begins an "
-        "entity), outside turns them into O, error refuses the file",
+        "entity), outside turns them into O, error refuses the file; begin and outside turn tags that are "
+        "not of the scheme into O",
     )
     max_tokens: Size = Field(
         default=1000, description="training sentences longer than this are split between entities"

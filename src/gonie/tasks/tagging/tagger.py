@@ -28,7 +28,7 @@ from gonie.tasks.tagging.chunks import tag_in_chunks
 from gonie.tasks.tagging.decoding import By, Decoding
 from gonie.tasks.tagging.documents import Placed, document, place, rescheme
 from gonie.tasks.tagging.labeller import Labeller, Tagging
-from gonie.text.plain_text import checked_text, checked_words
+from gonie.text.plain_text import checked_text, checked_words, warn_of_path
 from gonie.text.schemes import Scheme, type_names
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Document, Sentence
@@ -170,6 +170,7 @@ class Tagger(BundledModel):
 
     def __call__(self, text: str) -> Document:
         """Tag one text."""
+        warn_of_path(text)
         return next(self.pipe([text]))
 
     @overload

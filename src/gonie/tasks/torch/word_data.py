@@ -19,13 +19,12 @@ from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
 from gonie.tasks.torch.contextual import Sources, spelled_bytes
 from gonie.text.normalize import Normalization
-from gonie.text.report import Report
+from gonie.text.report import SHOWN_SPANS, Report
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
 Note = Callable[[str], None]
 
-SHOWN_SPANS = 5  # listed gold spans that do not match token boundaries
 
 Example = TypeVar("Example")
 

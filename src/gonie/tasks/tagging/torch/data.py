@@ -221,8 +221,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
             path=data.train,
             fix="Set the tag column: --set data.tag_column=N",
         )
-    found.report.repairs = everything.source.report.repairs
-    found.report.first_repaired = everything.source.report.first_repaired
+    checked = everything.source.report
+    found.report.noticed, found.report.repairs = checked.noticed, checked.repairs
+    found.report.first_repaired = checked.first_repaired
     tell(data.train, found.report, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
