@@ -17,6 +17,7 @@ import gonie
 from gonie.errors import BundleError
 from gonie.features.encoding import Encoding
 from gonie.runtime.bundle import write_bundle
+from gonie.tasks.bundled import BundledModel
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.load import load, load_classifier, load_tagger
 from gonie.tasks.tagging.bundle import TagBundle
@@ -148,3 +149,12 @@ def test_a_model_says_what_it_is_in_a_notebook(
     assert repr(load(run)) == f"<Tagger({str(run)!r}): 2 types: LOC, PER>"
     write_bundle(tmp_path / "texts", text_bundle())
     assert repr(load(tmp_path / "texts")).endswith("/texts'): 2 labels: negative, positive>")
+
+
+def test_a_model_of_another_task_need_not_say_what_it_predicts() -> None:
+    """Otherwise showing it in a notebook or a debugger raises an error."""
+
+    class Other(BundledModel):
+        pass
+
+    assert repr(Other()) == "<Other()>"

@@ -65,12 +65,13 @@ class BundledModel:
     origin: BundleOrigin | None = None
 
     def predicts(self) -> str:
-        """Say what the model predicts: ``3 types: LOC, ORG, PER``."""
-        raise NotImplementedError
+        """Say what the model predicts: ``3 types: LOC, ORG, PER``. A task need not say it."""
+        return ""
 
     def __repr__(self) -> str:
         place = "" if self.origin is None else repr(str(self.origin.path))
-        return f"<{type(self).__name__}({place}): {self.predicts()}>"
+        what = self.predicts()
+        return f"<{type(self).__name__}({place}){': ' if what else ''}{what}>"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that can be changed after loading, to pickle them."""
