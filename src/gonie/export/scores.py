@@ -8,7 +8,7 @@ from typing import Any
 from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
-from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
+from gonie.nn.heads import CRFHead, PartScores, Scores, SigmoidHead, SoftmaxHead
 
 HeadGraph = Callable[[Graph, Any, str | None], tuple[str, int]]
 
@@ -30,7 +30,7 @@ def sigmoid(graph: Graph, head: SigmoidHead, states: str | None) -> tuple[str, i
     return graph.add("Pad", total, graph.weight(pads)), 2
 
 
-def scores(graph: Graph, part: Scores, states: str | None) -> str:
+def scores(graph: Graph, part: Scores | PartScores, states: str | None) -> str:
     """Return W states + b + the direct weights of the active features: (B, T, H) -> (B, T, K)."""
     total = _linear(graph, part, states)
     for direct in part.direct.values():
@@ -38,7 +38,7 @@ def scores(graph: Graph, part: Scores, states: str | None) -> str:
     return total
 
 
-def _linear(graph: Graph, part: Scores, states: str | None) -> str:
+def _linear(graph: Graph, part: Scores | PartScores, states: str | None) -> str:
     if part.weight is None or states is None:  # a model of direct features alone
         shape = graph.add("Shape", graph.input("mask"))  # [B, T]
         return graph.add(

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.errors import InputError
+from gonie.features.analyses import Analyses
 from gonie.features.byte_spelling import spell_bytes
 from gonie.features.context import Context
 from gonie.features.corpus import Corpus, MemorySink, Sink
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.morpheme_features import MorphemeFeatures
+from gonie.features.spaces import Spaces
 from gonie.features.spelling import Spelling
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.text.jamo import decompose
@@ -52,6 +54,8 @@ EXTRACTORS: Mapping[str, Any] = {
     "context": Context,
     "gazetteer": Gazetteers,
     "morphemes": MorphemeFeatures,
+    "spaces": Spaces,
+    "analyses": Analyses,
 }
 
 

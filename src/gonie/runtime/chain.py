@@ -52,6 +52,8 @@ class ChainWeights:
                 part[~np.asarray(mask, dtype=bool)] = -np.inf
         self.transitions, self.start, self.end = weights
         self.num_tags = tags
+        self.independent = not any(part.any() for part in weights)
+        """Whether tags do not depend on each other, as in a softmax model: no weight, nothing forbidden."""
 
     def step_scores(self, emissions: NDArray[np.floating], lengths: Ints, tags: Ints) -> Floats:
         """Return what each token adds to the score of the path ``tags``, without start and end.

@@ -44,6 +44,8 @@ class Decoder:
 
     def best_tags(self, scores: NDArray[np.floating], sizes: Ints) -> Ints:
         """Return the tags of ``viterbi`` for scores and lengths that were ``checked``."""
+        if self.chain.independent:
+            return _ended(scores.argmax(axis=2), sizes)
         best = self._best_prefixes(scores)  # (T, B, K)
         final = best[sizes - 1, np.arange(len(sizes))] + self.chain.end  # (B, K)
         self.chain.require_path(final.max(axis=1), sizes)

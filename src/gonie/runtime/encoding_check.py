@@ -101,6 +101,8 @@ _VOCABULARY = record(
 _EXTRACTORS: Mapping[str, Validator] = {
     "spelling": record({}),
     "morphemes": record({}),
+    "spaces": record({}),
+    "analyses": record({}),
     "context": record({"window": integer(0, 100), "columns": texts(100, NAME)}),
     "gazetteer": record({"fold": flag, "lists": mapping_of(_entries, NAME, NAME)}),
 }

@@ -59,6 +59,8 @@ class ForwardBackward:
 
     def __call__(self, steps: Floats, lengths: Ints) -> Sums:
         """Return the sums of a batch. Shape: steps (T, B, K) finite, lengths (B,)."""
+        if self._chain.independent:
+            return _independent(steps)
         sums, lost = self._by_chances(steps, lengths)
         if lost is None or not lost.any():
             return sums
@@ -129,6 +131,13 @@ class ForwardBackward:
             is_last = np.equal(t, lengths - 1)[:, None]  # (B, 1)
             beta[t] = np.where(is_last, self._chain.end, reached - _top(reached)[:, None])
         return Logs(alpha, taken, beta, log_sum_exp(alpha + beta))
+
+
+def _independent(steps: Floats) -> Sums:
+    """Return the sums of tags that do not depend on each other: a softmax for each token."""
+    taken = log_sum_exp(steps)  # (T, B)
+    alpha = steps - taken[..., None]  # (T, B, K)
+    return Sums(np.exp(alpha), lambda: Logs(alpha, taken, np.zeros_like(alpha), np.zeros_like(taken)))
 
 
 class Reverser:

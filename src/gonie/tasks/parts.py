@@ -104,6 +104,10 @@ TAG_HEADS: dict[str, Part] = {
         "softmax for each token",
         lambda plan: _nn().SoftmaxHead(scores=plan.scores(plan.num_tags), objective=plan.objective),
     ),
+    "parts": Part(
+        "softmax for each token, for tags like NNG+JKB, whose parts share weights",
+        lambda plan: _nn().SoftmaxHead(scores=plan.part_scores(), objective=plan.objective),
+    ),
     "sigmoid": Part(
         "sigmoid for each token, for a single type",
         lambda plan: _nn().SigmoidHead(

@@ -9,16 +9,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, create_model, field_validator
+from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
 
 from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
 from gonie.tasks.paths import CacheFolder, InputFile
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
+from gonie.text.noise import KINDS
 
 Group = Annotated[str, ChoiceOf(EXTRACTORS)]
 """The name of a group of sparse features."""
+
+
+class NoiseConfig(Section):
+    """Noisy copies of Korean training examples, so that the model learns how people type."""
+
+    copies: int = Field(default=0, ge=0, description="noisy copies of each training example; 0: none")
+    kinds: dict[Annotated[str, ChoiceOf(KINDS)], Annotated[float, Field(gt=0)]] = Field(
+        default={
+            "spaces-lost": 4.0,
+            "spaces-added": 2.0,
+            "typos": 2.0,
+            "laughter": 1.0,
+            "emoji": 1.0,
+            "endings": 1.0,
+        },
+        min_length=1,
+        description="kinds of noise, one of which is drawn for each copy, and how often, relative to the "
+        f"others: {', '.join(KINDS)}",
+    )
 
 
 class CorpusConfig(Section):
@@ -60,10 +80,17 @@ class CorpusConfig(Section):
     )
     context_window: Size = Field(default=2, description="words on each side that context features use")
     min_feature_count: Size = Field(default=1, description="sparse features rarer than this are ignored")
+    noise: NoiseConfig = Field(default=NoiseConfig(), description="noisy copies of training examples (Korean)")
     cache: CacheFolder | None = Field(
         default=None,
         description="folder for the encoded corpus, memory-mapped; unset: the corpus is kept in memory",
     )
+
+    @model_validator(mode="after")
+    def _noise_is_korean(self) -> CorpusConfig:
+        if self.noise.copies and self.language != "ko":
+            raise ValueError('noise.copies works only with Korean text (language = "ko"); set it to 0')
+        return self
 
     @property
     def token_unit(self) -> str:

@@ -162,6 +162,20 @@ class Sentence:
         """The sentence as plain text: ``text`` where known, otherwise the words joined by spaces."""
         return self.text if self.text is not None else " ".join(self.words)
 
+    def part(self, start: int, end: int) -> Sentence:
+        """Return the words [start, end) with their tags, columns and offsets."""
+        return Sentence(
+            words=self.words[start:end],
+            tags=None if self.tags is None else self.tags[start:end],
+            columns={name: column[start:end] for name, column in self.columns.items()},
+            text=self.text,
+            starts=self.starts[start:end],
+            ends=self.ends[start:end],
+            path=self.path,
+            line=self.line,
+            split=self.split,
+        )
+
     def offsets(self) -> list[tuple[int, int]]:
         """Return the character offsets of each word into ``surface``."""
         return list(zip(*self.edges(), strict=True))

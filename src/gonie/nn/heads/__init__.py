@@ -2,6 +2,7 @@
 
 from gonie.nn.heads.crf import CRFHead
 from gonie.nn.heads.multi_label import MultiLabelHead
+from gonie.nn.heads.part_scores import PartScores
 from gonie.nn.heads.scores import Scores
 from gonie.nn.heads.sigmoid import SigmoidHead
 from gonie.nn.heads.softmax import SoftmaxHead
@@ -12,6 +13,7 @@ from gonie.nn.heads.text_softmax import TextSoftmaxHead
 __all__ = [
     "CRFHead",
     "MultiLabelHead",
+    "PartScores",
     "Scores",
     "SigmoidHead",
     "SoftmaxHead",

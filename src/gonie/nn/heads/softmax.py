@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from gonie.nn.heads.objectives import Exact, Objective
+from gonie.nn.heads.part_scores import PartScores
 from gonie.nn.heads.scores import Scores
 from gonie.nn.protocols import Batch
 
@@ -12,7 +13,7 @@ from gonie.nn.protocols import Batch
 class SoftmaxHead(nn.Module):
     """p(y | x) = Πt softmax(scores[t])[yt]. ``objective`` is as for ``CRFHead``."""
 
-    def __init__(self, *, scores: Scores, objective: Objective | None = None) -> None:
+    def __init__(self, *, scores: Scores | PartScores, objective: Objective | None = None) -> None:
         super().__init__()
         self.scores = scores
         self.objective = objective or Exact()

@@ -341,7 +341,7 @@ class Tagger(BundledModel):
         """Return a function that encodes windows when it scores them, so that memory is bounded."""
 
         def score(windows: list[TokenWindow]) -> Iterator[tuple[int, NDArray[np.float32]]]:
-            corpus = self.encoding.encode([_slice(sentence, w.start, w.end) for w in windows])
+            corpus = self.encoding.encode([sentence.part(w.start, w.end) for w in windows])
             return self._score(corpus, np.arange(len(windows)))
 
         return score
@@ -421,16 +421,10 @@ def _size(text: SplitText) -> int:
 def _pieces(sentence: Sentence) -> Iterator[Sentence]:
     """Yield the whole sentence, or each of its windows if it is long, or nothing if it is empty."""
     if len(sentence) > MAX_TOKENS:
-        yield from (_slice(sentence, window.start, window.end) for window in _windows(sentence))
+        yield from (sentence.part(window.start, window.end) for window in _windows(sentence))
     elif sentence.words:
         yield sentence
 
 
 def _windows(sentence: Sentence) -> list[TokenWindow]:
     return cut_windows(len(sentence), width=WINDOW, overlap=OVERLAP)
-
-
-def _slice(sentence: Sentence, start: int, end: int) -> Sentence:
-    """Return tokens [start, end) with their columns, without text or gold tags."""
-    columns = {name: column[start:end] for name, column in sentence.columns.items()}
-    return Sentence(words=sentence.words[start:end], columns=columns)

@@ -9,10 +9,12 @@ from typing import TypeVar
 import numpy as np
 
 from gonie.errors import RecipeError
+from gonie.features.analyses import Analyses
 from gonie.features.context import Context
 from gonie.features.encoding import Encoding, Extractor, count
 from gonie.features.gazetteer import Gazetteers, read_entries
 from gonie.features.morpheme_features import MorphemeFeatures
+from gonie.features.spaces import Spaces
 from gonie.features.spelling import Spelling
 from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
 from gonie.tasks.paths import locate
@@ -96,6 +98,8 @@ def build_extractors(
         "context": lambda: Context(window=data.context_window, columns=data.further_columns),
         "gazetteer": lambda: gazetteers(data),
         "morphemes": MorphemeFeatures,
+        "spaces": Spaces,
+        "analyses": Analyses,
     }
     return [makers[group]() for group in recipe.model.groups]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from gonie.nn.crf.chain import Constraints
 from gonie.nn.crf.layer import CRF
 from gonie.nn.dropout import WordDropout
 from gonie.nn.heads.objectives import AnyOf, Exact, Objective, Weighted
+from gonie.nn.heads.part_scores import PartScores
 from gonie.nn.heads.scores import Scores
 from gonie.nn.protocols import Head
 from gonie.tasks.contextual import LoadedSource
@@ -25,6 +27,9 @@ from gonie.tasks.torch.build import DROPOUTS, WordTable, build_embedding, build_
 from gonie.text.rules import allowed
 from gonie.text.schemes import OUTSIDE, Scheme
 
+JOINER = "+"
+"""Joins the parts of a tag."""
+
 
 class HeadPlan(NamedTuple):
     """The arguments of a head's builder."""
@@ -34,11 +39,17 @@ class HeadPlan(NamedTuple):
     objective: Objective
     scores: Callable[[int], Scores]
     """Builds scores with a number of outputs, over the encoder's states and the direct features."""
+    shared: Callable[[Sequence[Sequence[int]]], PartScores]
+    """Builds scores of tags with the numbers of their parts, likewise."""
 
     @property
     def num_tags(self) -> int:
         """K, the number of tags."""
         return len(self.encoding.labels)
+
+    def part_scores(self) -> PartScores:
+        """Build scores of tags whose parts share weights."""
+        return self.shared(tag_parts(self.encoding.labels))
 
     def crf(self) -> CRF:
         """Build the CRF layer with its constraints."""
@@ -92,6 +103,7 @@ def build_head(
             encoding=encoding,
             objective=build_objective(config, encoding, options),
             scores=lambda outputs: Scores(width=width, num_tags=outputs, direct=direct),
+            shared=lambda parts: PartScores(width=width, parts=parts, direct=direct),
         )
     )
     return head
@@ -106,6 +118,19 @@ def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.
     if config.weights:
         return Weighted(torch.tensor(weights_of(config.weights, encoding.labels, encoding.scheme)))
     return Exact()
+
+
+def tag_parts(labels: Sequence[str]) -> list[list[int]]:
+    """Return the numbers of the parts of each tag: each part anywhere, the first and the last one.
+
+    NNG+JKB has NNG, JKB, NNG as the first part and JKB as the last.
+    """
+    names = [
+        [*parts, f"{parts[0]}{JOINER}", f"{JOINER}{parts[-1]}"]
+        for parts in (label.split(JOINER) for label in labels)
+    ]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(chain.from_iterable(names)))}
+    return [[numbers[name] for name in own] for own in names]
 
 
 def find_outside(labels: Sequence[str]) -> int:

@@ -33,6 +33,7 @@ from gonie.tasks.data_warnings import (
 )
 from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
+from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.word_data import (
     Note,
@@ -230,9 +231,14 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     partial_stream = PartialStream(
         part or (), scheme=found.scheme, target=target, sets=sets, rules=rules, labels=files.labels
     )
-    pieces, more = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream))
+    copies = noisy_copies(
+        train, data.noise, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
+    )
+    pieces, more, noise = (
+        Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream, copies)
+    )
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, more), sink, sets.ids)
+    corpus = encoding.encode(Chained(pieces, noise, more), sink, sets.ids)
     if part is not None:
         tell(str(data.partial), part.report, note)
     for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
@@ -319,7 +325,8 @@ def _with_types(data: TagDataConfig, found: Survey) -> Survey:
 def tag_data_key(recipe: TagRecipe) -> str:
     """Return the part of a recipe that ``read_tag_data`` depends on. Equal strings give equal data.
 
-    It includes the seed if sentences are held out, or if words without a pretrained vector get a random one.
+    It includes the seed if sentences are held out, if words without a pretrained vector get a random one, or
+    if there are noisy copies.
     """
     data, model, head = recipe.data, recipe.model, recipe.model.head
     read = {
@@ -330,7 +337,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "rules": [head.constrained, head.forbidden, head.constrain_training],
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
-        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+        "seed": recipe.train.seed if data.dev is None or data.vectors or data.noise.copies else None,
     }
     return json.dumps(read)
 
@@ -419,17 +426,7 @@ class Pieces:
             self.cut += 1
             ends = cut_ends(self._sets.options(sentence.tags or ()), self._rules, self._longest)
             for first, end in pairwise([0, *ends]):
-                yield _piece(sentence, slice(first, end))
-
-
-def _piece(sentence: Sentence, part: slice) -> Sentence:
-    return Sentence(
-        words=sentence.words[part],
-        tags=None if sentence.tags is None else sentence.tags[part],
-        columns={name: column[part] for name, column in sentence.columns.items()},
-        path=sentence.path,
-        line=sentence.line,
-    )
+                yield sentence.part(first, end)
 
 
 def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:

@@ -1,0 +1,234 @@
+"""Noise in Korean text, as people type it: lost and added spaces, typing errors, ㅋㅋ, emoji, other endings.
+
+Each kind of noise is a function that proposes edits of a text. ``noisy`` applies them and moves the labelled
+spans along, so that noisy copies of training texts keep their labels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from gonie.text.alignment import CharSpan
+from gonie.text.jamo import compose, decompose
+
+KEYBOARD = ("ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔ", "ㅁㄴㅇㄹㅎㅗㅓㅏㅣ", "ㅋㅌㅊㅍㅠㅜㅡ")
+"""The rows of the Korean keyboard (두벌식)."""
+INITIALS, MEDIALS, FINALS = (
+    "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ",
+    "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ",
+    "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ",
+)
+"""The letters of a syllable by position, in the order of their conjoining forms in Unicode."""
+FIRST_JAMO = (0x1100, 0x1161, 0x11A8)
+"""The first conjoining initial, medial and final."""
+SHIFTED = MappingProxyType(dict(zip("ㅂㅈㄷㄱㅅㅐㅔ", "ㅃㅉㄸㄲㅆㅒㅖ", strict=True)))
+"""Letters that the shift key doubles."""
+LAUGHTER = ("ㅋㅋ", "ㅋㅋㅋ", "ㅋㅋㅋㅋ", "ㅎㅎ", "ㅎㅎㅎ", "ㅠㅠ", "ㅜㅜ", "ㅠ", "~~", "^^")
+EMOJI = ("😀", "😂", "🤣", "😊", "😍", "😭", "👍", "🙏", "❤️", "🔥", "✨", "🎉", "😅", "🤔", "💕", "👏")
+ENDINGS = (
+    (r"(?<=[{past}])", ("다", "습니다", "어요", "음")),
+    ("", ("한다", "합니다", "해요", "함")),
+    ("", ("된다", "됩니다", "돼요", "됨")),
+    ("", ("이다", "입니다", "이에요", "임")),
+    ("(?<=같)", ("다", "습니다", "아요", "음")),
+    ("(?<=좋)", ("다", "습니다", "아요", "음")),
+)
+"""Endings of sentences with the same meaning and another degree of politeness: what stands before, and the forms."""
+
+_SPACES = re.compile(r"(?<=\S) +(?=\S)")
+_INSIDE = re.compile(r"(?<=[가-힣])(?=[가-힣])")
+_WORD_END = re.compile(r"(?<=\S)(?=\s|$)")
+_SYLLABLE = re.compile("[가-힣]")
+_PAST = "".join(chr(code) for code in range(0xAC00 + 20, 0xD7A4, 28))  # syllables that end in ㅆ: 했, 갔, 있
+_ENDINGS = tuple(
+    (re.compile(before.format(past=_PAST) + f"({'|'.join(forms)})" + r"(?=[.!?…\s]*$)"), forms)
+    for before, forms in ENDINGS
+)
+_WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
+
+
+class Edit(NamedTuple):
+    """Replace the characters [start, end) of a text."""
+
+    start: int
+    end: int
+    new: str
+
+
+class NoisyText(NamedTuple):
+    """A text with its labelled spans."""
+
+    text: str
+    spans: tuple[CharSpan, ...]
+
+
+Edits = Callable[[str, float, np.random.Generator], Iterator[Edit]]
+"""Proposes edits of a text, in order and without overlap. The number is the share of places to edit."""
+
+
+def lose_spaces(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Remove spaces between words."""
+    return (Edit(*found.span(), "") for found in _chosen(_SPACES, text, rate, generator))
+
+
+def add_spaces(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Insert spaces between syllables."""
+    return (Edit(found.start(), found.start(), " ") for found in _chosen(_INSIDE, text, rate, generator))
+
+
+def mistype(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Mistype a letter of a syllable: a key beside it, the shift key, or no final consonant."""
+    for found in _chosen(_SYLLABLE, text, rate, generator):
+        options = _mistyped(found[0])
+        yield Edit(*found.span(), options[generator.integers(len(options))])
+
+
+def add_laughter(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Insert ㅋㅋ and the like after words."""
+    return _after_words(text, rate, generator, LAUGHTER)
+
+
+def add_emoji(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Insert emoji after words."""
+    return _after_words(text, rate, generator, EMOJI)
+
+
+def change_ending(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Replace the ending of the last word by one of another degree of politeness."""
+    for pattern, forms in _ENDINGS:
+        for found in _chosen(pattern, text, rate, generator):
+            others = [form for form in forms if form != found[1]]
+            yield Edit(*found.span(), others[generator.integers(len(others))])
+            return
+
+
+def widen(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Replace Latin letters, digits and signs by their full-width forms."""
+    return (
+        Edit(*found.span(), found[0].translate(_WIDE))
+        for found in _chosen(re.compile("[!-~]"), text, rate, generator)
+    )
+
+
+class Kind(NamedTuple):
+    """A kind of noise. ``rates`` are the shares of places to edit, one of which is drawn for each text."""
+
+    edits: Edits
+    rates: tuple[float, ...]
+
+
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {
+        "spaces-lost": Kind(lose_spaces, (1.0, 1.0, 1.0, 0.5)),
+        "spaces-added": Kind(add_spaces, (0.05, 0.1, 0.2)),
+        "typos": Kind(mistype, (0.03, 0.06)),
+        "laughter": Kind(add_laughter, (0.1, 0.3)),
+        "emoji": Kind(add_emoji, (0.1, 0.3)),
+        "endings": Kind(change_ending, (1.0,)),
+        "full-width": Kind(widen, (1.0,)),
+    }
+)
+"""The kinds of noise by name."""
+
+
+def noisy(
+    text: str, spans: Sequence[CharSpan], kind: str, generator: np.random.Generator, rate: float | None = None
+) -> NoisyText:
+    """Return a text with noise of one kind, and its spans moved along.
+
+    ``rate`` is the share of places to edit, by default one of the kind's own, drawn at random. ㅋㅋ and emoji
+    are not inserted inside a span.
+    """
+    edits, rates = KINDS[kind]
+    share = rates[generator.integers(len(rates))] if rate is None else rate
+    found = list(edits(text, share, generator))
+    if kind in ("laughter", "emoji"):
+        found = [edit for edit in found if not any(start < edit.start < end for start, end, _ in spans)]
+    return edited(text, spans, found)
+
+
+def edited(text: str, spans: Sequence[CharSpan], edits: Sequence[Edit]) -> NoisyText:
+    """Apply edits, which are in order and do not overlap, and move the spans along.
+
+    What is inserted at either end of a span stays outside of it. A span of which nothing is left is dropped.
+    """
+    pieces, begins, ends = [], {}, {}
+    at = length = 0
+    wanted = sorted({place for start, end, _ in spans for place in (start, end)})
+    queue = iter([*wanted, len(text) + 1])
+    place = next(queue)
+    for edit in [*edits, Edit(len(text), len(text), "")]:
+        while place < edit.start:
+            begins[place] = ends[place] = length + place - at
+            place = next(queue)
+        length += edit.start - at
+        while place <= edit.end and place <= len(text):
+            # A border at an insertion: the span before it ends there, the span after it begins behind it.
+            begins[place] = length + (len(edit.new) if place == edit.end else 0)
+            ends[place] = length if place == edit.start else length + len(edit.new)
+            place = next(queue)
+        pieces += [text[at : edit.start], edit.new]
+        length += len(edit.new)
+        at = edit.end
+    moved = ((begins[start], ends[end], label) for start, end, label in spans)
+    return NoisyText("".join(pieces), tuple(span for span in moved if span[0] < span[1]))
+
+
+def _chosen(
+    places: re.Pattern[str], text: str, rate: float, generator: np.random.Generator
+) -> Iterator[re.Match[str]]:
+    """Yield a random share of the matches of a pattern."""
+    return (found for found in places.finditer(text) if generator.random() < rate)
+
+
+def _after_words(
+    text: str, rate: float, generator: np.random.Generator, insertions: Sequence[str]
+) -> Iterator[Edit]:
+    for found in _chosen(_WORD_END, text, rate, generator):
+        blank = " " if generator.random() < 0.5 else ""
+        yield Edit(found.start(), found.start(), blank + insertions[generator.integers(len(insertions))])
+
+
+def _mistyped(syllable: str) -> list[str]:
+    """Return the syllables that differ from this one by one key."""
+    letters = decompose(syllable)
+    names = [_letter(each, place) for place, each in enumerate(letters)]
+    found = [compose(letters[:2])] if len(letters) == 3 else []
+    for place, name in enumerate(names):
+        for other in _NEIGHBOURS.get(name, ""):
+            if other in _POSITIONS[place]:
+                jamo = chr(FIRST_JAMO[place] + _POSITIONS[place].index(other))
+                found.append(compose(letters[:place] + jamo + letters[place + 1 :]))
+    return found or [syllable]
+
+
+_POSITIONS = (INITIALS, MEDIALS, FINALS)
+
+
+def _letter(jamo: str, place: int) -> str:
+    """Return the letter on the keyboard for the jamo at this place of a syllable."""
+    return _POSITIONS[place][ord(jamo) - FIRST_JAMO[place]]
+
+
+def _neighbours() -> dict[str, str]:
+    """Return the keys next to each key, in its row and in the rows above and below, and its shifted letter."""
+    found: dict[str, str] = dict(SHIFTED) | {shifted: plain for plain, shifted in SHIFTED.items()}
+    for row in KEYBOARD:
+        for left, right in pairwise(row):
+            found[left] = found.get(left, "") + right
+            found[right] = found.get(right, "") + left
+    for upper, lower in pairwise(KEYBOARD):
+        for place, key in enumerate(lower):
+            for above in upper[place : place + 2]:
+                found[key] = found.get(key, "") + above
+                found[above] = found.get(above, "") + key
+    return found
+
+
+_NEIGHBOURS = MappingProxyType(_neighbours())
