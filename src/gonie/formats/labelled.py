@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from typing import Any
+from unicodedata import normalize
 
 from gonie.errors import InputError
 from gonie.formats.content import open_content
@@ -45,6 +46,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         if given is None:
             report.skipped[UNLABELLED] += 1
             continue
+        given = tuple(normalize("NFC", label) for label in given)  # a decomposed file has the same labels
         labels = renamed.of_text(given) if renamed else given
         if given and not labels and not options.multi_label:
             report.skipped[DROPPED] += 1
