@@ -46,8 +46,8 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         if given is None:
             report.skipped[UNLABELLED] += 1
             continue
-        given = tuple(normalize("NFC", label) for label in given)  # a decomposed file has the same labels
-        labels = renamed.of_text(given) if renamed else given
+        composed = tuple(normalize("NFC", label) for label in given)  # so that decomposed files have the same
+        labels = renamed.of_text(composed) if renamed else composed
         if given and not labels and not options.multi_label:
             report.skipped[DROPPED] += 1
             continue

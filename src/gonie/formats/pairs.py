@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from gonie.errors import InputError
 from gonie.formats.content import open_content
