@@ -1,6 +1,7 @@
 """Recall by novelty: whether a model finds new names or only remembers those of the training data."""
 
 import json
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
