@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gonie.text.fold import Folded, fold
+from gonie.text.fold import Folded, fold, fold_text
 from gonie.text.tokenizers.protocol import Tokenizer
 from gonie.text.types import Sentence
 
@@ -32,9 +32,10 @@ class FoldedTokenizer:
 
     def __call__(self, text: str) -> list[Sentence]:
         """Return the sentences of ``text``, each with its tokens and their offsets into it."""
+        if fold_text(text) == text:  # as nearly always; faster than with offsets
+            return self._tokenizer(text)
         folded = fold(text)
-        found = self._tokenizer(folded.text)
-        return found if folded.text == text else [_as_written(own, text, folded) for own in found]
+        return [_as_written(own, text, folded) for own in self._tokenizer(folded.text)]
 
     def to_json(self) -> dict[str, Any]:
         """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
