@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +39,16 @@ TRAIN = [
 ]
 
 
-def fitted(*, jamo: bool = False, extra: tuple[str, ...] = (), longest: int = 0) -> Encoding:
+def fitted(
+    *,
+    jamo: bool = False,
+    extra: tuple[str, ...] = (),
+    longest: int = 0,
+    fold: bool = False,
+    train: Sequence[Sentence] = TRAIN,
+) -> Encoding:
     extractors = [Spelling(), Context(window=1)]
-    counts = count(TRAIN, normalization=NORMAL, jamo=jamo, extractors=extractors)
+    counts = count(train, normalization=NORMAL, jamo=jamo, extractors=extractors, fold=fold)
     return Encoding.fit(
         counts,
         scheme=BIOES,
@@ -49,6 +59,7 @@ def fitted(*, jamo: bool = False, extra: tuple[str, ...] = (), longest: int = 0)
         min_feature_count=1,
         extra_words=extra,
         longest=longest,
+        fold=fold,
     )
 
 
@@ -200,3 +211,42 @@ def test_a_memory_mapped_corpus_has_the_same_bytes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         collate(mapped, rows)["bytes"], collate(encoding.encode(TRAIN), rows)["bytes"]
     )
+
+
+def rewritten(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return the sentences in another form of writing: decomposed Hangul, full-width letters and digits."""
+    wide = {code: chr(code + 0xFEE0) for code in range(0x21, 0x7F)}
+    return [
+        replace(s, words=tuple(unicodedata.normalize("NFD", word).translate(wide) for word in s.words))
+        for s in sentences
+    ]
+
+
+@pytest.mark.parametrize("jamo", [False, True])
+def test_folded_words_have_the_same_ids_in_every_form_of_writing(jamo: bool) -> None:
+    encoding = fitted(jamo=jamo, longest=20, fold=True)
+    clean, other = encoding.encode(TRAIN), encoding.encode(rewritten(TRAIN))
+    assert set(clean.arrays) == set(other.arrays)
+    for name, array in clean.arrays.items():
+        assert np.array_equal(array, other.arrays[name]), name
+    assert encoding.word_id(unicodedata.normalize("NFD", "삼성")) == encoding.word_id("삼성") > 1
+
+
+def test_vocabularies_do_not_depend_on_the_form_of_writing() -> None:
+    assert fitted(fold=True, train=rewritten(TRAIN)).to_json() == fitted(fold=True).to_json()
+
+
+def test_folding_does_not_change_folded_text() -> None:
+    plain, folded = fitted(longest=20), fitted(longest=20, fold=True)
+    assert folded.to_json() == {**plain.to_json(), "fold": True}
+    for name, array in plain.encode(TRAIN).arrays.items():
+        assert np.array_equal(array, folded.encode(TRAIN).arrays[name]), name
+
+
+def test_an_encoding_saved_before_folding_does_not_fold() -> None:
+    saved = fitted(fold=True).to_json()
+    assert Encoding.from_json(json.loads(json.dumps(saved))).fold
+    del saved["fold"]
+    old = Encoding.from_json(saved)
+    assert not old.fold
+    assert old.word_id(unicodedata.normalize("NFD", "삼성")) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gonie.errors import InputError
 from gonie.features import ngrams as module
 from gonie.features.ngrams import Lengths, NGramBag, NGrams
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
+from gonie.text.fold import fold_text
 
 text = st.text(st.sampled_from("abA .\t\n가\U0001f600\ud800İ"), max_size=12)
 texts = st.lists(text, max_size=6)
@@ -94,3 +96,25 @@ def test_places_cover_only_known_n_grams() -> None:
     known = [bag.vocabulary.string(id) for id in ids.tolist()]
     assert known == ["b", " ", " ", "a", "\tb", "\ta"]
     assert bag.places("B  x A").tolist() == [[0, 1], [2, 3], [4, 5], [5, 6], [0, 1], [5, 6]]
+
+
+@settings(deadline=None)
+@given(st.text("aé 한각.\nＡ", max_size=15))
+def test_folded_n_grams_are_placed_in_the_text_as_written(text: str) -> None:
+    ngrams = NGrams(chars=(1, 3), words=(1, 2), lowercase=False, fold=True)
+    written = unicodedata.normalize("NFD", text)
+    assert ngrams.extract(written) == ngrams.extract(text)
+    for gram, (start, end) in zip(ngrams.extract(written), ngrams.places(written), strict=True):
+        if not gram.startswith("\t"):
+            assert " ".join(fold_text(written[start:end]).split()) == gram.strip()
+
+
+def test_a_saved_bag_remembers_whether_it_folds() -> None:
+    bag = NGramBag.fit(["한글"], ngrams=NGrams(fold=True))
+    decomposed = unicodedata.normalize("NFD", "한글")
+    again = NGramBag.from_json(json.loads(json.dumps(bag.to_json())))
+    assert again.encode([decomposed])[0].tolist() == bag.encode(["한글"])[0].tolist()
+    assert bag.places(decomposed).tolist() == [[0, 3], [3, 6], [0, 6]]
+    saved = bag.to_json()
+    del saved["ngrams"]["fold"]
+    assert not len(NGramBag.from_json(saved).encode([decomposed])[0])

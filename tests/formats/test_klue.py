@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from gonie.errors import InputError
 from gonie.formats import klue
 from gonie.formats.tagged import TaggedSource
 from gonie.system.files import lines
+from gonie.text.fold import fold_text
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, PLAIN, Policy, from_spans, to_spans
 from gonie.text.types import Sentence
@@ -63,6 +65,37 @@ def test_dropping_spaces_does_not_hide_invalid_tags() -> None:
     sentences, report = read(text, "outside")
     assert sentences[0].tags == ("B-X", "O")
     assert report.repairs == {"outside": 1}
+
+
+def test_lines_of_a_decomposed_syllable_are_one_word() -> None:
+    """A file normalised to NFD has one jamo per line."""
+    clean, _ = read("한\tB-X\n국\tI-X\n \tI-X\né\tI-X\n각\tB-Y\n가\tO")
+    lines = [("한", "B-X", "I-X"), ("국", "I-X", "I-X"), (" ", "I-X", "I-X"), ("é", "I-X", "I-X")]
+    lines += [("각", "B-Y", "I-Y"), ("가", "O", "O")]
+    rows = [
+        f"{part}\t{rest if place else first}"
+        for character, first, rest in lines
+        for place, part in enumerate(unicodedata.normalize("NFD", character))
+    ]
+    (sentence,), report = read("\n".join(rows))
+    assert tuple(map(fold_text, sentence.words)) == clean[0].words
+    assert sentence.tags == clean[0].tags
+    assert sentence.text == unicodedata.normalize("NFD", "한국 é각가")
+    assert [sentence.text[a:b] for a, b in sentence.offsets()] == list(sentence.words)
+    assert report.tokens == 5
+    assert list(report.rows) == [1, 4, 8, 10, 13]
+    assert not report.noticed
+
+
+def test_an_entity_that_begins_inside_a_syllable_begins_with_it() -> None:
+    (sentence,), report = read("\u1112\tI-X\n\u1161\tB-Y\n\u11ab\tI-Y")
+    assert sentence.tags == ("B-Y",)
+    assert report.noticed == {"characters of several lines with different tags": 1}
+
+
+def test_loose_jamo_and_full_width_letters_are_separate_words() -> None:
+    (sentence,), _ = read("ㅋ\tO\n\u110f\tO\nＡ\tO\nㅎ\tO\nㅏ\tO")
+    assert sentence.words == ("ㅋ", "\u110f", "Ａ", "ㅎ", "ㅏ")
 
 
 @pytest.mark.parametrize("line", ["가나\tO", "가", "가\tO\tO", "가\t", "\tO"])

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -166,3 +167,10 @@ def test_a_list_written_as_text_is_no_label(tmp_path: Path) -> None:
         path.write_text(f"text,label\ngood,{cell}\n", "utf-8")
         with pytest.raises(InputError, match="the label is a list that is written as text"):
             list(LabelledSource(path))
+
+
+def test_labels_of_a_decomposed_file_are_composed(tmp_path: Path) -> None:
+    text = unicodedata.normalize("NFD", "text\tlabel\n국회\t정치\n야구\t스포츠\n")
+    texts, _ = read(tmp_path / "a.tsv", text)
+    assert [own.labels for own in texts] == [("정치",), ("스포츠",)]
+    assert texts[0].text == unicodedata.normalize("NFD", "국회"), "the text stays as it was written"

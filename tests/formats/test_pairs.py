@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -327,3 +328,8 @@ def test_pairs_survive_writing_and_reading(
         written = "".join("\t".join(row) + "\n" for row in [names, *table])
     found = list(source(tmp_path / f"f.{kind}", written))
     assert [(pair.first, pair.second, pair.value) for pair in found] == rows
+
+
+def test_labels_of_a_decomposed_file_are_composed(tmp_path: Path) -> None:
+    text = unicodedata.normalize("NFD", "premise\thypothesis\tlabel\n가\t나\t함의\n")
+    assert [pair.labels for pair in source(tmp_path / "a.tsv", text)] == [("함의",)]

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -328,3 +329,10 @@ def test_spans_that_cannot_be_understood_are_refused(tmp_path: Path, record: str
     (tmp_path / "a.jsonl").write_text(f"{record}\n", "utf-8")
     with pytest.raises(InputError, match=message):
         list(TaggedSource(tmp_path / "a.jsonl"))
+
+
+def test_tags_of_a_decomposed_file_are_composed(tmp_path: Path) -> None:
+    path = wrote(tmp_path / "a.conll", unicodedata.normalize("NFD", "서울\tB-장소\n은\tO\n"))
+    (sentence,) = TaggedSource(path)
+    assert sentence.tags == ("B-장소", "O")
+    assert sentence.words == tuple(unicodedata.normalize("NFD", word) for word in ("서울", "은"))

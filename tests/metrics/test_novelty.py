@@ -1,6 +1,7 @@
 """Recall by novelty: whether a model finds new names or only remembers those of the training data."""
 
 import json
+import unicodedata
 
 import pytest
 from hypothesis import given, settings
@@ -87,3 +88,10 @@ def test_invalid_data_is_refused_with_a_message(data):
 
 def test_there_may_be_no_training_mentions():
     assert SeenMentions.from_spans([]).labels == frozenset()
+
+
+def test_mentions_are_compared_folded():
+    seen = SeenMentions.from_spans([(["LG", "전자"], [(0, 2, "ORG")])])
+    words = ["ＬＧ", unicodedata.normalize("NFD", "전자")]
+    assert seen.novelty(words, (0, 2, "ORG")) is Novelty.SEEN
+    assert seen.novelty(words, (1, 2, "ORG")) is Novelty.PARTLY_SEEN

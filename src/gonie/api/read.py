@@ -84,7 +84,8 @@ def read(
     with python_messages():
         chosen = kind or _KINDS[kind_of_examples(file)]
         if chosen == "tag":
-            splitter = tokenizer(language=language, unit=unit or ("eojeol" if language == "ko" else "word"))
+            unit = unit or ("eojeol" if language == "ko" else "word")
+            splitter = tokenizer(language=language, unit=unit, fold=True)
             source: Any = TaggedSource(file, _options(ReadOptions, tokenizer=splitter, **options))
         elif chosen == "classify":
             source = LabelledSource(file, _options(TextOptions, **options))

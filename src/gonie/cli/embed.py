@@ -69,7 +69,7 @@ def embed(
     with vector_file(out) as write, StepProgress("embedding") as progress:
         saved = load_bilm(bilm)
         embedder = Embedder(saved, device=place)
-        cut = tokenizer(language=saved.language, unit=saved.unit)
+        cut = tokenizer(language=saved.language, unit=saved.unit, fold=True)
         # the tee holds what was read but is not embedded yet: at most one group
         given, known = tee(read_sentences(cut, text=text, files=file or [], kind=input))
         number = tokens = 0

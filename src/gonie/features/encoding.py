@@ -1,15 +1,15 @@
 """Encoding of sentences as ids, fitted on training text and shared by training and the runtime.
 
-An ``Encoding`` holds everything that must be the same in training and prediction: the normalisation and
-lookup of words, the character inventory, the sparse feature extractors with their vocabularies, the number of
-bytes per word for a language model, and the labels. It is saved in the bundle as JSON.
+An ``Encoding`` holds everything that must be the same in training and prediction: the folding, normalisation
+and lookup of words, the character inventory, the sparse feature extractors with their vocabularies, the
+number of bytes per word for a language model, and the labels. It is saved in the bundle as JSON.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Any, Protocol
@@ -27,6 +27,7 @@ from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spaces import Spaces
 from gonie.features.spelling import Spelling
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
+from gonie.text.fold import fold_text
 from gonie.text.jamo import decompose
 from gonie.text.normalize import Normalization, fallbacks
 from gonie.text.schemes import Scheme, from_spans, to_spans
@@ -74,24 +75,35 @@ def spell(word: str, *, jamo: bool) -> str:
     return (decompose(word[:MAX_CHARS]) if jamo else word)[:MAX_CHARS]
 
 
+def with_folded_words(sentence: Sentence) -> Sentence:
+    """Return the sentence with folded words (``gonie.text.fold``), for features. Offsets do not change."""
+    joined = " ".join(sentence.words)  # faster than each word, of which most are folded
+    if fold_text(joined) == joined:
+        return sentence
+    return replace(sentence, words=tuple(map(fold_text, sentence.words)))
+
+
 def count(
     sentences: Iterable[Sentence],
     *,
     normalization: Normalization,
     jamo: bool,
     extractors: Sequence[Extractor],
+    fold: bool = False,
 ) -> CorpusCounts:
-    """Count words, characters, labels and features in one streaming pass."""
+    """Count words, characters, labels and features in one streaming pass, of folded words if ``fold``."""
     forms: Counter[str] = Counter()
     counts = CorpusCounts(features={extractor.name: Counter() for extractor in extractors})
     for sentence in sentences:
         forms.update(sentence.words)
         counts.labels.update(sentence.tags or ())
+        seen = with_folded_words(sentence) if fold and extractors else sentence
         for extractor in extractors:
             counter = counts.features[extractor.name]
-            for features in extractor.extract(sentence):
+            for features in extractor.extract(seen):
                 counter.update(features)
-    for form, times in forms.items():
+    for written, times in forms.items():
+        form = fold_text(written) if fold else written
         counts.words[normalization(form)] += times
         for character in spell(form, jamo=jamo):
             counts.chars[character] += times
@@ -129,6 +141,7 @@ class Encoding:
         extractors: Sequence[Extractor],
         features: Mapping[str, Vocabulary],
         longest: int = 0,
+        fold: bool = False,
     ) -> None:
         self.words = words
         self.chars = chars
@@ -140,6 +153,7 @@ class Encoding:
         self.groups = tuple(extractor.name for extractor in self.extractors)  # sparse features, in order
         self.features = dict(features)
         self.longest = longest  # bytes per word for a language model; 0 if there is none
+        self.fold = fold  # whether words are folded before anything else; not in bundles of older versions
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
         self._cached = lru_cache(maxsize=CACHE_SIZE)(self._id_and_spelling)
 
@@ -156,6 +170,7 @@ class Encoding:
         min_feature_count: int,
         extra_words: Iterable[str] = (),
         longest: int = 0,
+        fold: bool = False,
     ) -> Encoding:
         """Build the vocabularies from ``counts``. Pretrained ``extra_words`` follow the counted words."""
         return cls(
@@ -171,16 +186,21 @@ class Encoding:
                 for name, counter in counts.features.items()
             },
             longest=longest,
+            fold=fold,
         )
 
     def word_id(self, form: str) -> int:
-        """Return the id of a surface form: normalised as in training, then by the fallback keys."""
+        """Return the id of a surface form: folded, normalised as in training, then by the fallback keys."""
+        form = self._folded(form)
         found = self.words.id(self.normalization(form))
         return found if found != UNKNOWN else self.words.first(fallbacks(form))
 
+    def _folded(self, form: str) -> str:
+        return fold_text(form) if self.fold else form
+
     def _id_and_spelling(self, form: str) -> tuple[int, str]:
         """Return the id of a form, and its spelling."""
-        return self.word_id(form), spell(form, jamo=self.jamo)
+        return self.word_id(form), spell(self._folded(form), jamo=self.jamo)
 
     def encode(
         self,
@@ -206,6 +226,8 @@ class Encoding:
             tokens, begun = ends[-1], True
             sink.append("forms", self._form_ids(block, forms))
             sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
+            if self.fold and self.extractors:
+                block = [*map(with_folded_words, block)]
             for extractor in self.extractors:
                 group = extractor.name
                 ids, counts = self._feature_ids(block, extractor)
@@ -231,7 +253,7 @@ class Encoding:
         sink.append("form_offsets", np.array([*accumulate(map(len, spelled), initial=0)], dtype=np.int64))
         sink.append("form_chars", self.chars.ids("".join(spelled)))
         if self.longest:
-            sink.append("form_bytes", spell_bytes(forms, longest=self.longest).ravel())
+            sink.append("form_bytes", spell_bytes(map(self._folded, forms), longest=self.longest).ravel())
 
     @staticmethod
     def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
@@ -260,6 +282,7 @@ class Encoding:
             "extractors": [{"name": e.name, **e.to_json()} for e in self.extractors],
             "features": {name: vocabulary.to_json() for name, vocabulary in self.features.items()},
             **({"longest": self.longest} if self.longest else {}),
+            **({"fold": True} if self.fold else {}),
         }
 
     @classmethod
@@ -281,6 +304,7 @@ class Encoding:
             extractors=[EXTRACTORS[e["name"]].from_json(e) for e in value["extractors"]],
             features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
             longest=int(value.get("longest", 0)),
+            fold=bool(value.get("fold", False)),
         )
 
 

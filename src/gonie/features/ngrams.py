@@ -19,6 +19,7 @@ from gonie.errors import InputError
 from gonie.features import ragged
 from gonie.features.trie import NONE, Symbols, Trie, count_grams
 from gonie.features.vocabulary import RESERVED, UNKNOWN, Vocabulary
+from gonie.text.fold import Folded, fold, fold_text
 
 Ints = NDArray[np.int64]
 Lengths = tuple[int, int]
@@ -35,12 +36,19 @@ class NGrams:
 
     Characters are those of the text with each run of white space as one space, so an n-gram may span words. A
     word is a run of letters and digits, or any other single character. Word n-grams are written with a
-    leading tab and spaces in between: ``"\\tnot good"``.
+    leading tab and spaces in between: ``"\\tnot good"``. ``fold`` applies ``gonie.text.fold``.
     """
 
     name = "bag"
 
-    def __init__(self, *, chars: Lengths = (1, 4), words: Lengths = (0, 0), lowercase: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        chars: Lengths = (1, 4),
+        words: Lengths = (0, 0),
+        lowercase: bool = True,
+        fold: bool = False,
+    ) -> None:
         valid = all(0 < low <= high or low == high == 0 for low, high in (chars, words))
         if not valid or not any((*chars, *words)):
             raise InputError(
@@ -50,9 +58,11 @@ class NGrams:
         self.chars = chars
         self.words = words
         self.lowercase = lowercase
+        self.fold = fold
 
     def running(self, text: str) -> str:
-        """Return the text with single spaces, and in lower case if ``lowercase`` is set."""
+        """Return the text with single spaces, folded and in lower case if these are set."""
+        text = fold_text(text) if self.fold else text
         return " ".join((text.lower() if self.lowercase else text).split())
 
     def extract(self, text: str) -> list[str]:
@@ -70,18 +80,19 @@ class NGrams:
 
     def places(self, text: str) -> list[tuple[int, int]]:
         """Return the start and end of each n-gram of ``extract`` in the original ``text``."""
-        origins = self._origins(text)
+        folded = fold(text) if self.fold else Folded(text, range(len(text) + 1))
+        origins = self._origins(folded.text)
         letters = [(at, at + 1) for at in range(len(origins))]
         words = [word.span() for word in _WORDS.finditer(self.running(text))]
         return [
-            (origins[parts[at][0]], origins[parts[at + n - 1][1] - 1] + 1)
+            (folded.places[origins[parts[at][0]]], folded.places[origins[parts[at + n - 1][1] - 1] + 1])
             for parts, lengths in ((letters, self.chars), (words, self.words))
             for n in _span(lengths)
             for at in range(len(parts) - n + 1)
         ]
 
     def _origins(self, text: str) -> list[int]:
-        """Return the index in ``text`` of each character of ``running(text)``."""
+        """Return the index in a (folded) text of each character of ``running(text)``."""
         origins: list[int] = []
         for printed in _PRINTED.finditer(text):
             if origins:
@@ -98,13 +109,19 @@ class NGrams:
             "chars": list(self.chars),
             "words": list(self.words),
             "lowercase": self.lowercase,
+            **({"fold": True} if self.fold else {}),
         }
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NGrams:
         """Restore the n-grams from the result of ``to_json``."""
         (shortest, longest), (fewest, most) = saved["chars"], saved["words"]
-        return cls(chars=(shortest, longest), words=(fewest, most), lowercase=bool(saved["lowercase"]))
+        return cls(
+            chars=(shortest, longest),
+            words=(fewest, most),
+            lowercase=bool(saved["lowercase"]),
+            fold=bool(saved.get("fold", False)),
+        )
 
 
 class NGramBag:

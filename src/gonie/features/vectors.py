@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from gonie.errors import InputError
 from gonie.features.vector_formats import VectorBlock, VectorLayout, blocks, detect
 from gonie.features.vocabulary import PADDING, RESERVED, Vocabulary
+from gonie.text.fold import fold_text
 from gonie.text.normalize import fallbacks, zero_digits
 from gonie.text.report import count
 
@@ -167,10 +168,11 @@ class Vectors:
             yield DIGITS, self.index.get(key)
 
 
-def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors:
+def read_vectors(path: str | PathLike[str], limit: int | None = None, *, fold: bool = False) -> Vectors:
     """Read a file of word vectors, or its first ``limit``. See ``vector_formats`` for the formats.
 
-    A repeated word keeps its first vector. Memory stays within about twice the matrix. ``notes`` report
+    With ``fold``, words are folded (``gonie.text.fold``), so that they equal those of a model that folds. A
+    repeated word keeps its first vector. Memory stays within about twice the matrix. ``notes`` report
     repeated words, words that are not UTF-8, and a header with a wrong count.
     """
     path = Path(path)
@@ -184,7 +186,7 @@ def read_vectors(path: str | PathLike[str], limit: int | None = None) -> Vectors
         read += len(block.words)
         decoded, broken = _decode(block.words)
         undecoded += broken
-        parts.append(_first_seen(block, decoded, words))
+        parts.append(_first_seen(block, [*map(fold_text, decoded)] if fold else decoded, words))
     if not words:
         raise InputError("the file has no vectors", path=path, fix="Download it again")
     matrix = np.concatenate(parts)  # (N, D)

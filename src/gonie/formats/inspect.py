@@ -34,7 +34,7 @@ def lazy_tokenizer(language: str, unit: str) -> Tokenize:
         if not loaded:
             from gonie.text.tokenizers import tokenizer
 
-            loaded.append(tokenizer(language=language, unit=unit))
+            loaded.append(tokenizer(language=language, unit=unit, fold=True))
         return loaded[0](text)
 
     return tokenize

@@ -8,11 +8,14 @@
 Words are the characters that are not spaces, as in the syllable tokenizer. The text keeps the spaces, so
 offsets are exact. The tag of a space inside an entity is dropped with the space, which changes no entity. An
 entity that begins with a space begins at its first other character.
+
+In a decomposed file (NFD), a syllable has two or three lines, one for each jamo. Such lines are one word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
@@ -20,6 +23,7 @@ from gonie.formats.format import TaggedFormat
 from gonie.formats.spans import char_spans
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
+from gonie.text.fold import fold
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, Policy, Scheme, from_spans, repair, to_spans
 from gonie.text.types import Sentence
@@ -68,7 +72,9 @@ def character_sentence(
     tags = _repair_after_blanks([tag for _, tag in pairs], text, numbers, report, policy)
     if blank := _count_blank_entities(tags, text):
         report.skipped["entities of only spaces"] += blank
-    kept = [index for index, character in enumerate(text) if not character.isspace()]
+    edges = sorted(set(fold(text).places))  # of characters; those of a decomposed text have several lines
+    ends = {start: end for start, end in pairwise(edges) if not text[start].isspace()}
+    kept = [*ends]
     if not kept:
         report.skipped["sentences of only spaces"] += 1
         return
@@ -76,11 +82,11 @@ def character_sentence(
     report.tokens += len(kept)
     report.rows = [numbers[index] for index in kept]
     yield Sentence(
-        words=tuple(text[index] for index in kept),
-        tags=tuple(_without_blanks(tags, text, kept, report)),
+        words=tuple(text[start:end] for start, end in ends.items()),
+        tags=tuple(_joined(_without_blanks(tags, text, kept, report), tags, ends, report)),
         text=text,
         starts=tuple(kept),
-        ends=tuple(index + 1 for index in kept),
+        ends=tuple(ends.values()),
         path=report.path,
         line=numbers[0],
     )
@@ -119,6 +125,19 @@ def _without_blanks(tags: Sequence[str], text: str, kept: list[int], report: Rep
             report.noticed["entities that begin with a space (moved to the first character)"] += 1
             tag = "B" + tag[1:]
         yield tag
+
+
+def _joined(
+    firsts: Iterable[str], tags: Sequence[str], ends: Mapping[int, int], report: Report
+) -> Iterator[str]:
+    """Yield the tag of each character: that of its first line, unless an entity begins in a later one."""
+    for tag, (start, end) in zip(firsts, ends.items(), strict=True):
+        more = tags[start + 1 : end]
+        if all(other == tag.replace("B-", "I-", 1) for other in more):
+            yield tag
+            continue
+        report.noticed["characters of several lines with different tags"] += 1
+        yield next((other for other in (tag, *more) if other.startswith("B-")), tag)
 
 
 def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from typing import Any
+from unicodedata import normalize
 
 from gonie.errors import InputError
 from gonie.formats.content import open_content
@@ -45,7 +46,8 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
         if given is None:
             report.skipped[UNLABELLED] += 1
             continue
-        labels = renamed.of_text(given) if renamed else given
+        composed = tuple(normalize("NFC", label) for label in given)  # so that decomposed files have the same
+        labels = renamed.of_text(composed) if renamed else composed
         if given and not labels and not options.multi_label:
             report.skipped[DROPPED] += 1
             continue

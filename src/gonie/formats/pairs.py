@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from gonie.errors import InputError
 from gonie.formats.content import open_content
@@ -132,7 +133,7 @@ def _label(record: Mapping[str, Any], name: str, path: str, line: int) -> str:
         return str(value).lower()
     if not isinstance(value, str) or not is_utf8(value):
         raise InputError(f"invalid label under {name!r}: {_shortened(value)}", path=path, line=line)
-    return value.strip()
+    return normalize("NFC", value.strip())  # a decomposed file has the same labels
 
 
 def _value(record: Mapping[str, Any], name: str, path: str, line: int) -> float:

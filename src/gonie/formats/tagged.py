@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from os import PathLike
 from typing import Any
+from unicodedata import normalize
 
 from gonie.errors import InputError
 from gonie.formats.content import open_content
@@ -59,10 +60,18 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     content = open_content(path, columns=named)
     format, reason = choose(content, FORMATS, options.format)
     report.choose("format", format.name, reason)
-    sentences = format.read(content, options, report)
+    sentences = map(_with_composed_tags, format.read(content, options, report))
     yield from _checked(sentences, options, report) if options.scheme != "auto" else sentences
     if not report.sentences:
         raise InputError("no sentences in the file", path=name)
+
+
+def _with_composed_tags(sentence: Sentence) -> Sentence:
+    """Return the sentence with tags in NFC, so that a decomposed file has the labels of a composed one."""
+    tags = sentence.tags or ()
+    if all(map(str.isascii, tags)):
+        return sentence
+    return replace(sentence, tags=tuple(normalize("NFC", tag) for tag in tags))
 
 
 def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report) -> Iterator[Sentence]:

@@ -25,6 +25,7 @@ from enum import StrEnum
 from gonie.errors import InputError
 from gonie.metrics.counts import SentenceCounts, ratio
 from gonie.metrics.spans import read_spans
+from gonie.text.fold import fold_text
 from gonie.text.schemes import Scheme, TokenSpan
 from gonie.text.types import Sentence
 
@@ -49,8 +50,8 @@ def is_content(token: str) -> bool:
 
 
 def surface(words: Sequence[str], span: TokenSpan) -> str:
-    """Return the words of a span joined by spaces. Mentions are compared in this form."""
-    return " ".join(words[span[0] : span[1]])
+    """Return the words of a span, folded and joined by spaces. Mentions are compared in this form."""
+    return fold_text(" ".join(words[span[0] : span[1]]))
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ class SeenMentions:
 
     def novelty(self, words: Sequence[str], span: TokenSpan) -> Novelty:
         """Return the novelty class of one mention (see the module docstring)."""
-        known = self.types.get(surface(words, span))
+        mention = surface(words, span)
+        known = self.types.get(mention)
         if known is not None:
             return Novelty.SEEN if span[2] in known else Novelty.SEEN_OTHER_TYPE
-        shared = any(word.casefold() in self.tokens for word in words[span[0] : span[1]])
+        shared = any(word.casefold() in self.tokens for word in mention.split())
         return Novelty.PARTLY_SEEN if shared else Novelty.UNSEEN
 
     @property

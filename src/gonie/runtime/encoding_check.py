@@ -94,7 +94,7 @@ def _bag(value: Any, where: str) -> None:
             raise ValueError(f"{where} has {gram[:40]!r}, which is longer than the declared n-grams")
 
 
-_TOKENIZER = record({"language": text(NAME), "unit": text(NAME)})
+_TOKENIZER = record({"language": text(NAME), "unit": text(NAME)}, {"fold": flag})
 _VOCABULARY = record(
     {"strings": texts(WORDS, _WORD), "counts": integers(WORDS, _LARGE), "unknown": integer(0, _LARGE)}
 )
@@ -118,7 +118,7 @@ _ENCODING = record(
         "extractors": list_of(_extractor, 20),
         "features": mapping_of(_VOCABULARY, 20, NAME),
     },
-    {"longest": integer(3, 1000)},
+    {"longest": integer(3, 1000), "fold": flag},
 )
 _PASSAGES = record(
     {
@@ -132,7 +132,7 @@ _PASSAGES = record(
 _LENGTHS = integers(2, 64)
 _BAG = record(
     {
-        "ngrams": record({"chars": _LENGTHS, "words": _LENGTHS, "lowercase": flag}),
+        "ngrams": record({"chars": _LENGTHS, "words": _LENGTHS, "lowercase": flag}, {"fold": flag}),
         "vocabulary": _VOCABULARY,
     }
 )

@@ -64,6 +64,10 @@ class CorpusConfig(Section):
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
         default=None, description="token unit: word for English; eojeol, syllable or morpheme for Korean"
     )
+    fold_text: bool = Field(
+        default=True,
+        description="read decomposed (NFD), full-width and half-width text as ordinary text; offsets stay",
+    )
     lowercase: bool = Field(
         default=True, description="look up words in lower case (characters keep their case)"
     )

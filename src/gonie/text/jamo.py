@@ -1,9 +1,11 @@
-"""Split Hangul syllables into letters (jamo) and join them again, for character networks.
+"""Split Hangul syllables into letters (jamo) and join them again, and unify loose letters.
 
 A syllable block is arithmetic. With initial i of 19, medial m of 21 and final f of 28 (0 = none), its code
 point is ``0xAC00 + (i * 21 + m) * 28 + f`` (The Unicode Standard, section 3.12). The letters are conjoining
 jamo, so an initial ㄱ (U+1100) and a final ㄱ (U+11A8) are different characters: 한 becomes U+1112 U+1161
 U+11AB. Other characters stay unchanged.
+
+A letter typed by itself, as in ㅋㅋ, is a compatibility jamo (U+314B), with one code for initial and final.
 """
 
 from __future__ import annotations
@@ -16,6 +18,20 @@ MEDIALS, FINALS = 21, 28
 _SYLLABLE = re.compile("[가-힣]")
 # A syllable block without a final, or an initial with its medial, then an optional final.
 _JAMO = re.compile("([\u1100-\u1112][\u1161-\u1175]|[가-힣])([\u11a8-\u11c2]?)")
+
+# A syllable of old Hangul, which has no block, or a letter of today that is in no syllable.
+_LOOSE = re.compile(
+    "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7\ud7b0-\ud7c6][\u11a8-\u11ff\ud7cb-\ud7fb]?"
+    "|(?P<letter>[\u1100-\u1112\u1161-\u1175\u11a8-\u11c2])"
+)
+_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_MEDIALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+_FINALS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+_COMPATIBILITY = {
+    chr(first + place): letter
+    for first, letters in ((INITIAL, _INITIALS), (MEDIAL, _MEDIALS), (FINAL + 1, _FINALS))
+    for place, letter in enumerate(letters)
+}
 
 
 def decompose(text: str) -> str:
@@ -30,6 +46,16 @@ def compose(text: str) -> str:
     Unicode's composed form (NFC) of Hangul.
     """
     return _JAMO.sub(lambda found: _syllable(found.group(1), found.group(2)), text)
+
+
+def loose_to_compatibility(text: str) -> str:
+    """Replace conjoining letters that are in no syllable by compatibility jamo: ᄏᄏ (U+110F) gives ㅋㅋ.
+
+    The text must be composed (NFC), so that a syllable of today is one character. Old Hangul stays.
+    """
+    return _LOOSE.sub(
+        lambda found: _COMPATIBILITY[found["letter"]] if found["letter"] else found.group(), text
+    )
 
 
 def _letters(syllable: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -48,3 +50,8 @@ def test_ids_represent_the_sentences(paragraphs: list[str], most: int) -> None:
 
 def test_forms_are_in_order_of_first_occurrence() -> None:
     assert tokenised(["b a b", "c a"], ENGLISH).forms == ["b", "a", "c"]
+
+
+def test_text_is_folded() -> None:
+    written = unicodedata.normalize("NFD", "Café ＬＧ")
+    assert tokenised([written, "Café LG"], ENGLISH).forms == ["Café", "LG"]

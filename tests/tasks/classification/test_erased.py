@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.tasks.classification.erased import without
+from gonie.text.fold import fold_text
 from gonie.text.labelled_text import LabelledText
 from gonie.text.passages import BLANK, By, Passage, Passages
-from gonie.text.tokenizers import EnglishTokenizer
+from gonie.text.tokenizers import EnglishTokenizer, tokenizer
 from gonie.text.types import Sentence, Span
 
 
@@ -33,6 +36,17 @@ def test_erasing_a_token_removes_its_characters() -> None:
 
 def test_neighbouring_words_are_not_joined() -> None:
     assert kept(passage("good,cheap"), "good cheap").running == "good cheap"
+
+
+def test_words_of_a_decomposed_text_are_erased_where_they_were_written() -> None:
+    text = unicodedata.normalize("NFD", "영화가 정말 재미있다.")
+    cut = Passages(tokenizer=tokenizer(language="ko", unit="eojeol", fold=True))(LabelledText(text))
+    assert cut.running == text
+    left = without(cut, np.array([True, False, True, True]))
+    assert fold_text(left.running).split() == ["영화가", "재미있다."]
+    assert [fold_text(word) for word in left.sentences[0].words] == ["영화가", "재미있다", "."]
+    for sentence in (*cut.sentences, *left.sentences):
+        assert [text[start:end] for start, end in sentence.offsets()] == list(sentence.words)
 
 
 def test_a_sentence_without_tokens_is_removed() -> None:

@@ -20,6 +20,7 @@ from gonie.runtime.windows import OVERLAP, WINDOW
 from gonie.tasks.tagging import tagger as predictor
 from gonie.tasks.tagging.tagger import MAX_TOKENS, Tagger
 from gonie.text.schemes import problems
+from gonie.text.tokenizers import FoldedTokenizer
 from gonie.text.types import Document, Sentence, Span
 
 
@@ -37,6 +38,24 @@ def test_a_document_has_tokens_spans_and_scores(tagger: Tagger) -> None:
     assert document.sentences == ((0, 3), (3, 8))
     assert all(0.5 < item.score <= 1 for item in (*document.tokens, *document.spans))
     assert document.notes == ()
+
+
+def test_spans_of_folded_text_have_the_offsets_of_the_text_as_written(
+    encoding: Encoding, tagger: Tagger
+) -> None:
+    folded = Tagger(
+        encoding=Encoding.from_json({**encoding.to_json(), "fold": True}),
+        tokenizer=FoldedTokenizer(tagger.tokenizer),
+        scorer=tagger.scorer,
+        decoder=tagger.decoder,
+    )
+    text = "Caf\u0065\u0301 Ｇｅｏｒｇｅ . I see Ｎｅｗ　York ."
+    document = folded(text)
+    assert names(document) == [("Ｇｅｏｒｇｅ", "PER"), ("Ｎｅｗ　York", "LOC")]
+    assert document.text == text
+    assert all(text[item.start : item.end] == item.text for item in (*document.tokens, *document.spans))
+    assert names(folded.tag_tokens([["Ｎｅｗ", "Ｙｏｒｋ"]])[0]) == [("Ｎｅｗ Ｙｏｒｋ", "LOC")]
+    assert names(tagger(text)) == []
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])

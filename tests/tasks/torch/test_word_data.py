@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,25 @@ def test_gazetteers_are_read_from_the_named_files(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("Seoul\nNew York\n", "utf-8")
     lists = read_gazetteers(CorpusConfig(train="train.conll", gazetteers={"city": str(tmp_path / "c.txt")}))
     assert "city=B" in lists.extract(Sentence(("New", "York")))[0]
+
+
+def test_vectors_and_gazetteers_are_folded_like_the_text(tmp_path: Path) -> None:
+    """Their files may be written in NFD, or have full-width letters."""
+    decomposed = unicodedata.normalize("NFD", "서울")
+    (tmp_path / "v.txt").write_text(f"{decomposed} 1 2\nＬＧ 3 4\nLG 5 6\n", "utf-8")
+    (tmp_path / "c.txt").write_text(f"{decomposed}\n", "utf-8")
+    named = [f"data.vectors={tmp_path / 'v.txt'}", f"data.gazetteers.city={tmp_path / 'c.txt'}"]
+    data = load_recipe("ner", named).data
+    found = vectors_of(data)
+    assert found is not None
+    assert found.words == ["서울", "LG"]
+    assert found.notes == ("1 repeated words: the first vector of each was kept",)
+    assert read_gazetteers(data).extract(Sentence(("서울",))) == [["city=S"]]
+    plain = load_recipe("ner", [*named, "data.fold_text=false"]).data
+    assert read_gazetteers(plain).extract(Sentence(("서울",))) == [[]]
+    unfolded = vectors_of(plain)
+    assert unfolded is not None
+    assert len(unfolded) == 3
 
 
 def test_a_note_starts_with_the_file_name() -> None:

@@ -12,6 +12,7 @@ from gonie.text.types import Sentence
 
 KINDS = [("en", "word"), ("ko", "eojeol"), ("ko", "syllable"), ("ko", "morpheme")]
 RULED = KINDS[:3]
+FOLDED = [(*kind, True) for kind in KINDS]
 
 WORDS = r"""a I Mr. U.S. don't its 했다. 좋아요 삼성전자는 नमस्ते مرحبا שלום ไทย 日本語 ㅋㅋ
 ㆍ · ª ½ ² ﬁ ０．５ 𝕏 3.5 1,000 12:30pm 1/2 a@b.com http://x.y/z www.x #t @u :) ^^ … ― — ’ ‘ “ ”
@@ -29,8 +30,10 @@ TEXTS = st.one_of(
 
 
 @pytest.fixture(scope="session")
-def made() -> dict[tuple[str, str], Tokenizer]:
-    return {(language, unit): tokenizer(language=language, unit=unit) for language, unit in KINDS}
+def made() -> dict[tuple[object, ...], Tokenizer]:
+    plain = {(language, unit): tokenizer(language=language, unit=unit) for language, unit in KINDS}
+    folded = {(*kind, True): tokenizer(language=kind[0], unit=kind[1], fold=True) for kind in KINDS}
+    return {**plain, **folded}
 
 
 def check(text: str, sentences: list[Sentence]) -> None:
@@ -50,7 +53,7 @@ def check(text: str, sentences: list[Sentence]) -> None:
     assert all(count == 1 or (count == 0 and c.isspace()) for count, c in zip(covered, text, strict=True))
 
 
-@pytest.mark.parametrize("kind", RULED)
+@pytest.mark.parametrize("kind", [*RULED, *FOLDED[:3]])
 @settings(deadline=None, max_examples=300)
 @given(text=TEXTS)
 def test_offsets_are_exact_and_cover_the_text(kind, made, text):
@@ -62,6 +65,7 @@ def test_offsets_are_exact_and_cover_the_text(kind, made, text):
 def test_morpheme_offsets_are_exact_and_cover_the_text(made, text):
     pytest.importorskip("kiwipiepy")
     check(text, made["ko", "morpheme"](text))
+    check(text, made["ko", "morpheme", True](text))
 
 
 @pytest.mark.parametrize("kind", RULED)
@@ -74,13 +78,13 @@ def test_tokens_do_not_depend_on_earlier_texts(kind, made, text, others):
     assert made[kind](text) == tokenizer(language=kind[0], unit=kind[1])(text)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *FOLDED])
 @pytest.mark.parametrize("text", ["", " ", "\n\t \x1c\u2028\u3000"])
 def test_an_empty_text_has_no_sentences(kind, made, text):
     assert made[kind](text) == []
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *FOLDED])
 @pytest.mark.parametrize("text", ["a\ud800b", "가\udfff 나\ud83d."])
 def test_lone_surrogates_are_tokenised(kind, made, text):
     """They come from files decoded with surrogateescape."""
@@ -89,11 +93,12 @@ def test_lone_surrogates_are_tokenised(kind, made, text):
     check(text, made[kind](text))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, *FOLDED])
 def test_a_tokenizer_is_restored_from_json(kind, made):
-    assert (made[kind].language, made[kind].unit) == kind
+    assert (made[kind].language, made[kind].unit) == kind[:2]
     remade = tokenizer(**made[kind].to_json())
     assert type(remade) is type(made[kind])
+    assert remade.to_json() == made[kind].to_json()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features.lm_text.stream import BEGIN, END, FIRST
+from gonie.text.fold import fold_text
 from gonie.text.tokenizers import Tokenizer
 
 SIZE = 1 << 15
@@ -62,12 +63,12 @@ def blocks(paragraphs: Iterable[str]) -> Iterator[list[str]]:
 
 
 def tokenised(paragraphs: Iterable[str], tokenizer: Tokenizer) -> TokenBlock:
-    """Tokenise the paragraphs into one sequence of sentences."""
+    """Fold the paragraphs (``gonie.text.fold``), and tokenise them into one sequence of sentences."""
     ids = _Ids()
     tokens: list[int] = []
     cut = 0
     for paragraph in paragraphs:
-        for sentence in tokenizer(paragraph):
+        for sentence in tokenizer(fold_text(paragraph)):
             words = sentence.words
             cut += len(words) > MOST_TOKENS
             for start in range(0, len(words), MOST_TOKENS):

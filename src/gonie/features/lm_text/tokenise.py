@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gonie.errors import InputError, OutputError
 from gonie.features.lm_text.block_workers import TokeniseBlocks, block_workers, worker_count
@@ -180,7 +180,7 @@ class _PartBuilder:
         return writer.finish(language=language, unit=unit, fingerprint=source.digest)
 
 
-def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
+def _source(path: Path, rules: Mapping[str, Any], column: str, note: Note) -> _Source:
     """Return the file with a digest of everything that its part depends on."""
     refuse_stream(path)
     try:
@@ -192,7 +192,7 @@ def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _S
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise unreadable(path, error) from None
     kind = path.suffix if path.suffix in (".gz", ".xz", PARQUET) else ""
-    read = {**rules, "kind": kind, "column": column if kind == PARQUET else ""}
+    read = {**rules, "fold": True, "kind": kind, "column": column if kind == PARQUET else ""}
     return _Source(path, size, _digest(content, json.dumps(read), f"{FORMAT} {MOST_TOKENS} {LONGEST}"))
 
 

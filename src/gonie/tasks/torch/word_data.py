@@ -20,6 +20,7 @@ from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
 from gonie.tasks.torch.contextual import Sources, spelled_bytes
+from gonie.text.fold import fold_text
 from gonie.text.normalize import Normalization
 from gonie.text.report import SHOWN_SPANS, Report
 from gonie.text.schemes import Scheme
@@ -33,7 +34,9 @@ Example = TypeVar("Example")
 
 def vectors_of(data: CorpusConfig) -> Vectors | None:
     """Read the pretrained vectors of the recipe, if it names any."""
-    return read_vectors(locate(data.vectors), limit=data.vectors_limit) if data.vectors else None
+    if data.vectors is None:
+        return None
+    return read_vectors(locate(data.vectors), limit=data.vectors_limit, fold=data.fold_text)
 
 
 def fit_encoding(
@@ -49,7 +52,7 @@ def fit_encoding(
     data = recipe.data
     normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
     jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
-    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors)
+    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors, fold=data.fold_text)
     encoding = Encoding.fit(
         counts,
         scheme=scheme,
@@ -60,6 +63,7 @@ def fit_encoding(
         min_feature_count=data.min_feature_count,
         extra_words=vectors.words if vectors else (),
         longest=spelled_bytes(sources or {}),
+        fold=data.fold_text,
     )
     return encoding, counts.labels
 
@@ -85,6 +89,8 @@ def read_gazetteers(data: CorpusConfig) -> Gazetteers:
             ]
         )
     lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
+    if data.fold_text:
+        lists = {name: tuple(tuple(map(fold_text, entry)) for entry in own) for name, own in lists.items()}
     return Gazetteers(lists=lists)
 
 

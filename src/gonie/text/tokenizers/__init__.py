@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from gonie.errors import InputError
 from gonie.text.tokenizers.english import EnglishTokenizer
+from gonie.text.tokenizers.folded import FoldedTokenizer
 from gonie.text.tokenizers.korean import (
     EojeolTokenizer,
     MorphemeTokenizer,
@@ -22,6 +23,7 @@ from gonie.text.tokenizers.protocol import Tokenizer
 __all__ = [
     "EnglishTokenizer",
     "EojeolTokenizer",
+    "FoldedTokenizer",
     "MorphemeTokenizer",
     "SyllableTokenizer",
     "Tokenizer",
@@ -39,8 +41,11 @@ _TOKENIZERS: Mapping[tuple[str, str], Callable[[], Tokenizer]] = MappingProxyTyp
 )
 
 
-def tokenizer(*, language: str, unit: str) -> Tokenizer:
-    """Return a new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``."""
+def tokenizer(*, language: str, unit: str, fold: bool = False) -> Tokenizer:
+    """Return a new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``.
+
+    With ``fold``, decomposed, full-width and ordinary text is cut alike (``gonie.text.fold``).
+    """
     make = _TOKENIZERS.get((language, unit))
     if make is None:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)
@@ -48,4 +53,4 @@ def tokenizer(*, language: str, unit: str) -> Tokenizer:
         raise InputError(
             f"no tokenizer for language/unit {language}/{unit}", fix=f"Choose one of {known}{hint}"
         )
-    return make()
+    return FoldedTokenizer(make()) if fold else make()

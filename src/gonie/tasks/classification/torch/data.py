@@ -135,7 +135,8 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     words, _ = fit_encoding(
         recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
     )
-    bag = fit_bag(recipe.model.bag, (passage.running for passage in cut)) if recipe.model.bag else None
+    running = (passage.running for passage in cut)
+    bag = fit_bag(recipe.model.bag, running, fold=data.fold_text) if recipe.model.bag else None
     encoding = TextEncoding(
         passages=passages,
         words=words,
@@ -197,7 +198,7 @@ def passages_of(recipe: TextRecipe) -> Passages:
     """Return how the recipe splits and tokenises texts."""
     data = recipe.data
     return Passages(
-        tokenizer=tokenizer(language=data.language, unit=data.token_unit),
+        tokenizer=tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text),
         by=recipe.cut_by,
         mark=data.sentence_mark,
         max_tokens=data.max_tokens,
@@ -205,10 +206,10 @@ def passages_of(recipe: TextRecipe) -> Passages:
     )
 
 
-def fit_bag(config: BagConfig, texts: Iterable[str]) -> NGramBag:
-    """Fit the bag of n-grams of the recipe to the training texts."""
+def fit_bag(config: BagConfig, texts: Iterable[str], *, fold: bool) -> NGramBag:
+    """Fit the bag of n-grams of the recipe to the training texts, which are folded if ``fold``."""
     (shortest, longest), (fewest, most) = config.chars, config.words
-    ngrams = NGrams(chars=(shortest, longest), words=(fewest, most), lowercase=config.lowercase)
+    ngrams = NGrams(chars=(shortest, longest), words=(fewest, most), lowercase=config.lowercase, fold=fold)
     return NGramBag.fit(texts, ngrams=ngrams, min_count=config.min_count, max_size=config.max_size)
 
 

@@ -89,13 +89,13 @@ def _fitted(
     sentences = [sentence for passage in passages for sentence in passage.sentences]
     extractors = build_extractors(recipe, lambda data: synthetic_gazetteers(data, sentences))
     words, _ = fit_encoding(recipe, sentences, PLAIN, vectors, extractors, sources=sources)
-    bag = recipe.model.bag
+    bag, running = recipe.model.bag, (passage.running for passage in passages)
     return TextEncoding(
         passages=passages_of(recipe),
         words=words,
         labels=labels,
         multi_label=recipe.data.multi_label,
-        bag=fit_bag(bag, (passage.running for passage in passages)) if bag else None,
+        bag=fit_bag(bag, running, fold=recipe.data.fold_text) if bag else None,
     )
 
 

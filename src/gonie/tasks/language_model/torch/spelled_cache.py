@@ -14,6 +14,7 @@ from torch import Tensor
 
 from gonie.features.byte_spelling import PADDING, begin_row, end_row, spell_bytes
 from gonie.nn.bilm.spelled_words import SpelledWords
+from gonie.text.fold import fold_text
 
 MOST = 1 << 16
 """The maximum number of cached words. When it is exceeded, the cache is cleared."""
@@ -22,7 +23,7 @@ AT_ONCE = 1024
 
 
 class SpelledCache:
-    """Caches the vectors of words and of the two sentence marks, on the device of the network.
+    """Caches the vectors of folded words and of the two sentence marks, on the device of the network.
 
     ``longest`` is the number of ids per word. Call it without gradients and with fixed weights: cached
     vectors are not updated.
@@ -56,7 +57,7 @@ class SpelledCache:
         """Compute words that are not cached, grouped by length."""
         first = len(self._places)
         self._make_room(first + len(new))
-        spelled = spell_bytes(new, longest=self._longest)  # (U, longest)
+        spelled = spell_bytes(map(fold_text, new), longest=self._longest)  # (U, longest)
         by_length = np.argsort((spelled != PADDING).sum(1), kind="stable")
         for start in range(0, len(new), AT_ONCE):
             rows = by_length[start : start + AT_ONCE]

@@ -145,7 +145,7 @@ def passages_of(recipe: PairRecipe) -> Passages:
     """Return what cuts each text into tokens."""
     data = recipe.data
     return Passages(
-        tokenizer=tokenizer(language=data.language, unit=data.token_unit),
+        tokenizer=tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text),
         by="text",
         max_tokens=data.max_tokens,
     )

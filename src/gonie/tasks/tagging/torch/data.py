@@ -174,8 +174,8 @@ class _Files:
     """Reads the files of a recipe, all in the format and tag scheme of the training file."""
 
     def __init__(self, recipe: TagRecipe) -> None:
-        self._data = recipe.data
-        self.splitter = tokenizer(language=recipe.data.language, unit=recipe.data.token_unit)
+        self._data = data = recipe.data
+        self.splitter = tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text)
         self.labels = LabelMap(recipe.data.map)
         self.train = self.source(recipe.data.train)
         self.found = _with_types(recipe.data, survey(self.train))
@@ -282,7 +282,7 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
     data = recipe.data
     path = locate(data.train)
     refuse_stream(path)  # training reads the file again
-    splitter = tokenizer(language=data.language, unit=data.token_unit)
+    splitter = tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text)
     yield from TaggedSource(path, read_options(data, splitter))
 
 
