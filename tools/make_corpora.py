@@ -56,6 +56,18 @@ def korean(source: Path, first: int, step: int, wanted: int, out: Path) -> None:
     out.write_text(text, "utf-8")
 
 
+def korean_pos(source: Path, step: int, wanted: int, out: Path) -> None:
+    """Write every ``step``-th sentence as CoNLL-U with its text, words, lemmas and tags."""
+    blocks = source.read_text("utf-8").strip().split("\n\n")[::step][:wanted]
+    kept = []
+    for block in blocks:
+        lines = block.split("\n")
+        rows = [line.split("\t") for line in lines if not line.startswith("#")]
+        text = [line for line in lines if line.startswith("# text = ")]
+        kept.append("\n".join([*text, *("\t".join([*row[:5], *"_____"]) for row in rows)]))
+    out.write_text("\n\n".join(kept) + "\n\n", "utf-8")
+
+
 def labelled(path: Path, options: TextOptions | None = None) -> list[LabelledText]:
     """Read the texts of a whole corpus."""
     return list(read_texts(path, options or TextOptions(), Report()))
@@ -130,7 +142,7 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, help="folder with ner/, pos/, classify/ and pairs/")
     data = parser.parse_args().data
-    for name in ("english", "english-pos", "korean"):
+    for name in ("english", "english-pos", "korean", "korean-pos"):
         (OUT / name).mkdir(parents=True, exist_ok=True)
     for split, wanted in {"train": 3000, "dev": 500, "test": 700}.items():
         source = data / f"ner/uner_english_ewt/en_ewt-ud-{split}.iob2"
@@ -138,6 +150,9 @@ def main() -> None:
     for split, wanted in {"train": 1500, "dev": 300, "test": 300}.items():
         source = data / f"pos/ud_english_ewt/en_ewt-ud-{split}.conllu"
         english(source, 3, wanted, OUT / "english-pos" / f"{split}.conll")
+    for split, (step, wanted) in {"train": (3, 1400), "dev": (4, 230), "test": (4, 240)}.items():
+        source = data / f"pos/ud_korean_gsd/ko_gsd-ud-{split}.conllu"
+        korean_pos(source, step, wanted, OUT / "korean-pos" / f"{split}.conllu")
     klue = data / "ner/klue_ner_dev/klue-ner-v1.1_dev.tsv"
     for split, (first, wanted) in {"train": (0, 1000), "dev": (3, 150), "test": (4, 250)}.items():
         korean(klue, first, 5, wanted, OUT / "korean" / f"{split}.klue")

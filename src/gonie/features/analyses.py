@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gonie.text.tokenizers import MorphemeTokenizer
+from gonie.text.tokenizers import tokenizer
 from gonie.text.tokenizers.morphemes import parse_morphemes
 from gonie.text.types import Morpheme, Sentence
 
@@ -26,7 +26,7 @@ class Analyses:
     name = "analyses"
 
     def __init__(self) -> None:
-        self._tokenizer = MorphemeTokenizer()
+        self._tokenizer = tokenizer(language="ko", unit="morpheme", fold=True)
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
         """Return the feature strings of every token."""
