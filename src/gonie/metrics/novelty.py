@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gonie.errors import InputError
+from gonie.metrics.aligned import Aligned, align_spans
 from gonie.metrics.counts import SentenceCounts, ratio
 from gonie.metrics.spans import read_spans
 from gonie.text.schemes import Scheme, TokenSpan
@@ -78,7 +79,9 @@ class SeenMentions:
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sentence], scheme: Scheme) -> SeenMentions:
         """Build from training sentences with gold tags, skipping sentences without tags."""
-        return cls.from_spans((s.words, read_spans(s.tags, scheme)) for s in sentences if s.tags is not None)
+        tagged = ((s, read_spans(s.tags, scheme)) for s in sentences if s.tags is not None)
+        aligned = (align_spans(s, spans, ()) if scheme.has_spans else Aligned(s, spans, ()) for s, spans in tagged)
+        return cls.from_spans((each.sentence.words, each.gold) for each in aligned)
 
     def novelty(self, words: Sequence[str], span: TokenSpan) -> Novelty:
         """Return the novelty class of one mention (see the module docstring)."""
