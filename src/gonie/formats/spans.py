@@ -29,8 +29,9 @@ class AnnotatedText:
 
     ``spans`` is None if the gold is unknown. ``tokens`` are the offsets of the tokens, if the file has them,
     ``tags`` their tags, if these are not spans, and ``starts`` the indices of tokens that begin a new
-    sentence. For messages, ``line`` is the line of the text in its file, and ``span_lines`` are those of
-    spans, if they have their own.
+    sentence. ``discontinuous`` are further spans, from their first piece to their last. For messages,
+    ``line`` is the line of the text in its file, and ``span_lines`` are those of spans, if they have their
+    own.
     """
 
     text: str
@@ -38,6 +39,7 @@ class AnnotatedText:
     tokens: Sequence[tuple[int, int]] | None = None
     tags: Sequence[str] | None = None
     starts: Sequence[int] = ()
+    discontinuous: Sequence[CharSpan] = ()
     line: int = 0
     span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
@@ -91,7 +93,8 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
         for sentence, own in zip(sentences, alignment.spans, strict=True)
     ]
     expressed = {span for sentence in tagged for span in char_spans(sentence, IOB2)}
-    others = dict.fromkeys(item.span for item in alignment.refused if item.span not in expressed)
+    refused = (*(item.span for item in alignment.refused), *annotated.discontinuous)
+    others = dict.fromkeys(span for span in refused if span not in expressed)
     if others and not tagged:
         tagged = [Sentence((), (), text=text, path=path, line=line, split=True)]
     yield from _with_unreachable(tagged, others)

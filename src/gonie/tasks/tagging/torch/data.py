@@ -18,7 +18,7 @@ from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
-from gonie.formats.format import ReadOptions
+from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.system.files import refuse_stream
@@ -85,7 +85,9 @@ class TagData:
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
         for sentence in self.dev:  # selects the best epoch, and when to stop
-            digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
+            read = [sentence.words, sentence.tags, dict(sentence.columns)]
+            others = [sentence.unreachable] if sentence.unreachable else []
+            digest.update(json.dumps([*read, *others]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
         for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
             digest.update(np.ascontiguousarray(array).data)
@@ -130,9 +132,11 @@ class TagStream:
             if self._labels:
                 tags = self._labels.rename(tags, self._scheme)
             tags = schemes.convert(tags, self._scheme, self._target)
+            others = self._labels.rename_spans(sentence.unreachable)
             if self._types:
                 tags = schemes.keep_types(tags, self._target, self._types)
-            yield dataclasses.replace(sentence, tags=tuple(tags))
+                others = tuple(span for span in others if span[2] in self._types)
+            yield dataclasses.replace(sentence, tags=tuple(tags), unreachable=others)
 
 
 class Chained:
@@ -204,7 +208,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     train, dev = _train_and_dev(recipe, files, everything, note)
     test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
-    part = None if data.partial is None else files.source(data.partial).with_options(scheme="plain")
+    part = None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error")
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     dev_is_train = data.dev is None and train is everything
@@ -222,9 +226,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
             fix="Set the tag column: --set data.tag_column=N",
         )
     checked = everything.source.report
-    found.report.noticed, found.report.repairs = checked.noticed, checked.repairs
-    found.report.first_repaired = checked.first_repaired
-    tell(data.train, found.report, note)
+    tell(data.train, dataclasses.replace(checked, choices=found.report.choices | checked.choices), note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
     partial_stream = PartialStream(
@@ -277,7 +279,7 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
     path = locate(data.train)
     refuse_stream(path)  # training reads the file again
     splitter = tokenizer(language=data.language, unit=data.token_unit)
-    yield from TaggedSource(path, read_options(data, splitter))
+    yield from TaggedSource(path, read_options(data, splitter)).with_options(unit=None)
 
 
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
@@ -392,6 +394,7 @@ def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
         tag_names=tuple(data.tag_names),
         columns=data.columns,
         tokenizer=splitter,
+        unit=WordUnit.of(splitter),
         scheme=data.scheme,
     )
 
