@@ -149,6 +149,16 @@ class Chained:
         return chain.from_iterable(self._streams)
 
 
+class WithWords:
+    """The sentences of a stream that have words. Others only have gold spans, which scores count as missed."""
+
+    def __init__(self, stream: Iterable[Sentence]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (sentence for sentence in self._stream if sentence.words)
+
+
 class Untagged:
     """The sentences of a stream without tags."""
 
@@ -212,6 +222,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     dev_is_train = data.dev is None and train is everything
+    train = WithWords(train)
     held = {"dev": [] if dev_is_train else dev, "test": test or []}
     shared = SharedExamples(SENTENCES, held)
     watched = Watched(train, shared)
