@@ -1,8 +1,9 @@
-"""Gold spans that tokens cannot express, proved against a scorer that compares characters and nothing else."""
+"""Gold spans that tokens cannot express, proved against a scorer that only compares characters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -38,7 +39,7 @@ def cut(text: str, edges: Sequence[int], stops: Sequence[int]) -> list[Sentence]
             starts=tuple(a for a, _ in places[first:last]),
             ends=tuple(b for _, b in places[first:last]),
         )
-        for first, last in zip(ends, ends[1:], strict=False)
+        for first, last in pairwise(ends)
     ]
 
 

@@ -1,8 +1,8 @@
 """Texts with character spans, which annotation tools write, as tagged sentences, and back.
 
 White space at the ends of a gold span is left out. A span that is not on token boundaries, crosses the end of
-a sentence or overlaps another goes to ``report.misaligned``, and to ``Sentence.unreachable`` of the sentence in
-which it begins.
+a sentence or overlaps another goes to ``report.misaligned``, and to ``unreachable`` of the sentence in which
+it begins.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sentences in the unit of a Korean model: as the file has them, cut anew from their text, or refused.
 
-Words that are already of the model's unit are kept. Others are cut anew by the model's tokenizer where the text
-is known, and their entities keep their characters. Where it is not known, another unit is refused.
+Words that are already of the model's unit are kept. Others are cut anew by the model's tokenizer where the
+text is known, and their entities keep their characters. Where it is not known, another unit is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gonie.formats.spans import AnnotatedText, char_spans, tagged_sentences, tex
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, Scheme, convert
 from gonie.text.types import Sentence
-from gonie.text.units import CHARACTER, EOJEOL, MORPHEME, SYLLABLE, guess_unit
+from gonie.text.units import CHARACTER, EOJEOL, MORPHEME, SYLLABLE, are_syllables, guess_unit
 
 SAMPLE = 500
 """The number of first sentences from which a unit is guessed."""
@@ -26,7 +26,10 @@ UNIT = "unit"
 
 @dataclass(frozen=True, slots=True)
 class _OwnUnit:
-    """The unit of the words in a file: known from its format, or guessed. ``joined`` texts are no evidence."""
+    """The unit of the words in a file: known from its format, or guessed.
+
+    ``joined`` says that the texts of the file are only its words, joined by spaces.
+    """
 
     known: str | None
     guessed: str | None
@@ -41,13 +44,13 @@ class _OwnUnit:
         """Return whether words without a text can be words of this unit."""
         if self.name is not None:
             return self.name == wanted or (self.name, wanted) == (CHARACTER, SYLLABLE)
-        return wanted != SYLLABLE or guess_unit(words)[0] in (SYLLABLE, None)
+        return wanted != SYLLABLE or are_syllables(words)
 
 
 def in_unit(
     sentences: Iterable[Sentence], format_unit: str | None, options: ReadOptions, report: Report
 ) -> Iterator[Sentence]:
-    """Yield the sentences in the unit of ``options``. ``format_unit`` is that of the format, if it is known."""
+    """Yield the sentences in the unit of ``options``. ``format_unit`` is that of the format, if known."""
     if options.unit is None:
         yield from sentences
         return
@@ -79,8 +82,10 @@ def recut(
     Without a scheme they have no tags.
     """
     for sentence in tagged_sentences([as_text(sentences, scheme)], tokenizer, report):
-        known = sentence.tags is not None and scheme is not None and scheme != IOB2
-        yield replace(sentence, tags=tuple(convert(sentence.tags or (), IOB2, scheme))) if known else sentence
+        if sentence.tags is not None and scheme is not None and scheme != IOB2:
+            yield replace(sentence, tags=tuple(convert(sentence.tags, IOB2, scheme)))
+        else:
+            yield sentence
 
 
 def as_text(sentences: Sequence[Sentence], scheme: Scheme | None) -> AnnotatedText:
@@ -91,9 +96,7 @@ def as_text(sentences: Sequence[Sentence], scheme: Scheme | None) -> AnnotatedTe
         for sentence in sentences
         for span in (*(char_spans(sentence, scheme or IOB2) if tagged else ()), *sentence.unreachable)
     ]
-    return AnnotatedText(
-        text=sentences[0].surface, spans=spans if tagged else None, line=sentences[0].line
-    )
+    return AnnotatedText(text=sentences[0].surface, spans=spans if tagged else None, line=sentences[0].line)
 
 
 def _own_unit(sentences: Sequence[Sentence], known: str | None) -> _OwnUnit:
@@ -123,7 +126,8 @@ def _refused(own: _OwnUnit, wanted: str, options: ReadOptions, sentence: Sentenc
     else:
         lacking = "Without a text, they cannot be cut anew"
     return InputError(
-        f"the words of the file are {plural}{why}, but the unit of the model (data.unit) is {wanted}. {lacking}",
+        f"the words of the file are {plural}{why}, but the unit of the model (data.unit) is {wanted}. "
+        f"{lacking}",
         path=sentence.path or None,
         line=sentence.line,
         fix=f"Train with --set data.unit={own.name or EOJEOL}, or give a file with the text of each sentence",

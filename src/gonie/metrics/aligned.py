@@ -87,9 +87,7 @@ def align_spans(sentence: Sentence, gold: Sequence[TokenSpan], predicted: Sequen
     )
 
 
-def _is_word(
-    piece: tuple[int, int], sentence: Sentence, starts: Sequence[int], ends: Sequence[int]
-) -> bool:
+def _is_word(piece: tuple[int, int], sentence: Sentence, starts: Sequence[int], ends: Sequence[int]) -> bool:
     """Return whether a piece of the text is in a token or in an unreachable span, and not a gap between."""
     first, last = piece
     token = bisect_right(starts, first) - 1

@@ -297,7 +297,7 @@ def _mistakes(
     confidences: Sequence[Sequence[float]] | None,
     chances: Sequence[Mapping[TokenSpan, float]] | None,
 ) -> tuple[Mistake, ...]:
-    """Return the mistakes. ``guess`` has the predicted spans as ranges of tokens, as ``chances`` have them."""
+    """Return the mistakes. ``guess`` has the predicted spans as ranges of tokens, as in ``chances``."""
     sure: Iterable[Sequence[float] | None] = repeat(None) if confidences is None else confidences
     likely: Iterable[Mapping[TokenSpan, float] | None] = repeat(None) if chances is None else chances
     found = (

@@ -79,8 +79,8 @@ class SeenMentions:
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sentence], scheme: Scheme) -> SeenMentions:
         """Build from training sentences with gold tags, skipping sentences without tags."""
-        tagged = ((s, read_spans(s.tags, scheme)) for s in sentences if s.tags is not None)
-        aligned = (align_spans(s, spans, ()) if scheme.has_spans else Aligned(s, spans, ()) for s, spans in tagged)
+        tagged = ((s, read_spans(s.tags, scheme), ()) for s in sentences if s.tags is not None)
+        aligned = (align_spans(*each) if scheme.has_spans else Aligned(*each) for each in tagged)
         return cls.from_spans((each.sentence.words, each.gold) for each in aligned)
 
     def novelty(self, words: Sequence[str], span: TokenSpan) -> Novelty:

@@ -49,8 +49,10 @@ class Tally:
         cls, sentences: Sequence[Sentence], predicted: Sequence[Sequence[str]], scheme: Scheme
     ) -> Tally:
         """Count the spans of gold and predicted tags, both in ``scheme``."""
-        pairs = zip(sentences, predicted, strict=True)
-        spans = ((each, read_spans(each.tags or (), scheme), read_spans(tags, scheme)) for each, tags in pairs)
+        spans = (
+            (each, read_spans(each.tags or (), scheme), read_spans(tags, scheme))
+            for each, tags in zip(sentences, predicted, strict=True)
+        )
         aligned = (align_spans(*each) if scheme.has_spans else Aligned(*each) for each in spans)
         # Characters, and not words, identify the sentences, so that models of several units can be paired.
         return cls._count(

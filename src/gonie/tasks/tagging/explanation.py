@@ -120,9 +120,7 @@ class ExplainedTagger:
         data = self._tagger.recipe.get("data", {})
         columns, tag = data.get("columns", {}), data.get("tag_column")
         tokenizer = self._tagger.tokenizer
-        return ReadOptions(
-            columns=columns, tag_column=tag, tokenizer=tokenizer, unit=WordUnit.of(tokenizer)
-        )
+        return ReadOptions(columns=columns, tag_column=tag, tokenizer=tokenizer, unit=WordUnit.of(tokenizer))
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
         """Return the sentences of the given file, in any format of training data."""

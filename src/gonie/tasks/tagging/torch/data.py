@@ -150,7 +150,7 @@ class Chained:
 
 
 class WithWords:
-    """The sentences of a stream that have words. Others only have gold spans, which scores count as missed."""
+    """The sentences of a stream that have words. Others have only gold spans, which count as missed."""
 
     def __init__(self, stream: Iterable[Sentence]) -> None:
         self._stream = stream
