@@ -62,6 +62,19 @@ def test_texts_with_spans(tmp_path: Path) -> None:
     assert tagged([spacy], tmp_path) == [(("Anna", "left"), ("B-PER", "O"))]
 
 
+def test_sentences_of_one_text_keep_their_part_and_all_their_spans(tmp_path: Path) -> None:
+    """Otherwise a text would be read once for each of its sentences, and some spans would be lost."""
+    text, path = "Anna left. Seoul slept.", tmp_path / "train.jsonl"
+    first = gonie.Sentence(("Anna", "left."), ("B-PER", "O"), {}, text, (0, 5), (4, 10))
+    second = gonie.Sentence(
+        ("Seoul", "slept."), ("O", "O"), {}, text, (11, 17), (16, 23), unreachable=((11, 14, "LOC"),)
+    )
+    write_rows([first, second], path, task="tag", columns={})
+    found = list(TaggedSource(path))
+    assert [each.text for each in found] == ["Anna left.", "Seoul slept."]
+    assert [each.unreachable for each in found] == [(), ((0, 3, "LOC"),)]
+
+
 def test_frames_of_sentences(tmp_path: Path) -> None:
     pandas, polars, arrow = (pytest.importorskip(name) for name in ("pandas", "polars", "pyarrow"))
     columns = {"tokens": [WORDS, ["x"]], "ner_tags": [TAGS, ["O"]]}

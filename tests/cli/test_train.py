@@ -148,7 +148,7 @@ def slides(tmp_path: Path) -> list[str]:
     text = "\n\n".join("\n".join("\t".join(pair) for pair in sentence) for sentence in sentences)
     (tmp_path / "slides.conll").write_text(text + "\n", "utf-8")
     keys = [f"data.{split}={tmp_path / 'slides.conll'}" for split in ("train", "dev", "test")]
-    return [part for key in [*keys, "data.language=ko"] for part in ("--set", key)]
+    return [part for key in [*keys, "data.language=ko", "data.unit=morpheme"] for part in ("--set", key)]
 
 
 def test_a_feature_crf_learns_times_from_five_korean_sentences(

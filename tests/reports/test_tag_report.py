@@ -51,6 +51,14 @@ def test_the_page_shows_scores_errors_and_settings(parse):
         assert wanted in text, wanted
 
 
+def test_gold_spans_inside_tokens_are_counted_and_marked(parse):
+    spans = ((0, 2, "LC"), (0, 6, "QT"), (4, 9, "DT"))
+    gold = Sentence(("서울은", "왔다"), ("O", "O"), {}, "서울은 왔다. 또", (0, 4), (3, 6), unreachable=spans)
+    text = " ".join(parse(render(evaluate([gold], [["B-LC", "O"]], scheme=IOB2), title="x")).text)
+    assert "3 of 3 gold spans do not match the tokens" in text
+    assert "wrong boundary" in text
+
+
 @pytest.mark.parametrize("make", [spans_evaluation, hostile_evaluation, plain_evaluation])
 def test_the_page_loads_nothing_and_runs_nothing(make, parse):
     details = {

@@ -53,7 +53,7 @@ def test_many_misaligned_spans_are_a_warning() -> None:
         Report(aligned=1, misaligned=[span] * 3)
         .lines()[1]
         .startswith(
-            "warning: 3 of 4 gold spans (75%) are not aligned with tokens and are left out. Check the offsets"
+            "warning: 3 of 4 gold spans (75%) are not aligned with tokens: the model cannot find them. Check"
         )
     )
     assert Report(misaligned=[span]).lines()[1].startswith("warning: 1 of 1 gold span (100%) is not aligned")

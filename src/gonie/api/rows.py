@@ -21,7 +21,7 @@ from gonie.formats.jsonl import json_line
 from gonie.formats.pair_rows import LABELS, TEXTS, VALUES
 from gonie.formats.tagged import FEW
 from gonie.formats.tagged_csv import find_columns
-from gonie.formats.tagged_rows import named_tags
+from gonie.formats.tagged_rows import named_tags, own_text, sentence_record
 from gonie.system.files import atomic_write, is_utf8, make_folder
 from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.marks import with_marks
@@ -211,16 +211,23 @@ def _tag_column(record: Record, words: str, asked: Any, place: str) -> str:
 
 
 def _sentence_record(sentence: Sentence, place: str) -> Record:
-    """Return a sentence as its text, and its tokens by offset, which keep any word and any tag as it is."""
+    """Return a sentence as its text, and its tokens by offset, which keep any word and any tag as it is.
+
+    A sentence with gold spans that its tags cannot express is one that gonie has read, with IOB2 tags.
+    """
     tags = sentence.tags or ()
     if len(tags) != len(sentence.words):
         raise InputError(
             f"{place}: expected one tag per word, got {len(sentence.words)} words, {len(tags)} tags"
         )
-    if not sentence.words or not all(sentence.words):
+    if (not sentence.words and not sentence.unreachable) or not all(sentence.words):
         raise InputError(f"{place}: {'empty word' if sentence.words else 'sentence without words'}")
     if broken := [part for part in (*sentence.words, *tags) if not is_utf8(part)]:
         raise InputError(f"{place}: lone surrogate in {broken[0]!r}")
+    if sentence.text is not None:
+        sentence = own_text(sentence)
+    if sentence.unreachable:
+        return sentence_record([sentence])
     tokens = [
         {"start": start, "end": end, "tag": tag}
         for (start, end), tag in zip(sentence.offsets(), tags, strict=True)

@@ -11,7 +11,7 @@ from threading import Thread
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
 from gonie.formats.detect import check_plain_text
-from gonie.formats.format import ReadOptions
+from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.table import PAIR_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged import read
 from gonie.formats.text_rows import (
@@ -194,7 +194,8 @@ def read_sentences(
     check_kind(kind, (*LINES, CONLL))
     check_one_source(text is not None, files)
     if kind == CONLL:
-        return (sentence.words for sentence in _columns(text, files, ReadOptions(tokenizer=tokenizer)))
+        options = ReadOptions(tokenizer=tokenizer, unit=WordUnit.of(tokenizer))
+        return (sentence.words for sentence in _columns(text, files, options))
     rows = (LINES[kind](*place, ("text",)) for place in read_lines(text, files))
     texts = (row.texts[0] for row in rows if row is not None)
     if kind == TOKENS:

@@ -79,14 +79,23 @@ def _read_pair(file: Path, report: Report) -> AnnotatedText:
     rows = [(number, line) for number, line in lines(file) if line.strip()]
     text = _without_mark(text, [line for _, line in rows])
     found: list[tuple[CharSpan, int]] = []
+    discontinuous: list[CharSpan] = []
     for number, line in rows:
         if line.startswith("T"):
-            found += ((span, number) for span in _entity(line, text, number, report))
+            span, whole = _entity(line, text, number, report)
+            found += [(span, number)] if whole else []
+            discontinuous += [] if whole else [span]
         elif line[0] in _OTHERS:
             report.skipped[_OTHERS[line[0]]] += 1
         else:
             raise _invalid(line, number, report)
-    return AnnotatedText(text=text, spans=[span for span, _ in found], line=1, span_lines=dict(found))
+    return AnnotatedText(
+        text=text,
+        spans=[span for span, _ in found],
+        discontinuous=discontinuous,
+        line=1,
+        span_lines=dict(found),
+    )
 
 
 def _without_mark(text: str, rows: Iterable[str]) -> str:
@@ -112,8 +121,8 @@ def _invalid(line: str, number: int, report: Report) -> InputError:
     )
 
 
-def _entity(line: str, text: str, number: int, report: Report) -> Iterator[CharSpan]:
-    """Yield the span of a line, or nothing if it has several pieces, which cannot be learned."""
+def _entity(line: str, text: str, number: int, report: Report) -> tuple[CharSpan, bool]:
+    """Return the span of a line, and whether it is whole. One with several pieces cannot be learned."""
     match = _ENTITY.fullmatch(line)
     if match is None:
         raise _invalid(line, number, report)
@@ -127,12 +136,12 @@ def _entity(line: str, text: str, number: int, report: Report) -> Iterator[CharS
             fix="The text was changed after its annotation, or the offsets count bytes. Correct the offsets",
         )
     start, end = pieces[0][0], pieces[-1][1]
-    if all(_is_line_end(text[before[1] : after[0]]) for before, after in pairwise(pieces)):
-        yield start, end, match["label"]
-    else:
+    whole = all(_is_line_end(text[before[1] : after[0]]) for before, after in pairwise(pieces))
+    if not whole:
         report.misaligned.append(
             Misaligned(report.path, number, start, end, found, match["label"], "is discontinuous")
         )
+    return (start, end, match["label"]), whole
 
 
 def _piece(piece: str, text: str, number: int, report: Report) -> tuple[int, int]:

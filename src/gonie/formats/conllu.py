@@ -295,6 +295,7 @@ TAGGED = TaggedFormat(
     read=_read,
     write=lambda sentences, scheme: write(sentences, tag_column="misc:NER" if scheme.has_spans else "upos"),
     suffixes=(".conllu",),
+    unit="eojeol",
     recognise=_recognise,
     rank=2,
 )

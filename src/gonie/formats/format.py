@@ -15,10 +15,26 @@ from gonie.formats.content import Content, FileHead
 from gonie.text.labelled_text import LabelledRow, PairOptions, TextOptions
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme
+from gonie.text.tokenizers.protocol import Tokenizer
 from gonie.text.types import Sentence
 
 Tokenize = Callable[[str], list[Sentence]]
 """Splits a text into sentences of tokens with offsets."""
+
+
+class WordUnit(NamedTuple):
+    """The unit of a Korean model's words, which the words of a file must have, too.
+
+    ``scheme`` is that of the file's tags. Without it, the tags of words that are cut anew are dropped.
+    """
+
+    tokenizer: Tokenizer
+    scheme: Scheme | None = None
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, scheme: Scheme | None = None) -> WordUnit | None:
+        """Return the unit of a tokenizer. Other languages than Korean have only one, and so need none."""
+        return cls(tokenizer, scheme) if tokenizer.language == "ko" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +42,8 @@ class ReadOptions:
     """Options for reading a file of tagged sentences. Options that are not set are detected and reported.
 
     ``tag_column`` is an index or, in CoNLL-U and tables, also a name (in CoNLL-U also ``misc:Key``).
-    ``tag_names`` are the names of tags that a table has as numbers. ``tokenizer`` splits raw text. With a
+    ``tag_names`` are the names of tags that a table has as numbers. ``tokenizer`` splits raw text. ``unit``
+    is the unit that the words must have; without it, words are read as they are in the file. With a
     ``scheme``, given as a value or by name, the tags are checked while reading, and ``repair`` is the policy
     for invalid ones. With ``"auto"`` they are not checked (``tagged.survey`` detects the scheme).
     """
@@ -38,6 +55,7 @@ class ReadOptions:
     tag_names: tuple[str, ...] = ()
     columns: Mapping[str, int] = field(default_factory=dict)
     tokenizer: Tokenize | None = None
+    unit: WordUnit | None = None
     scheme: Scheme | str = "auto"
     repair: Policy = "error"
 
@@ -76,6 +94,8 @@ class TaggedFormat(Format):
     kind = "tagged sentences"
 
     read: Callable[[Content, ReadOptions, Report], Iterator[Sentence]]
+    unit: str | None = None
+    """The unit of Korean words in such files, if it is always the same (``gonie.text.units``)."""
 
 
 @dataclass(frozen=True, kw_only=True)

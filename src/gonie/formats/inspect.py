@@ -206,7 +206,7 @@ def convert_file(
 
 
 def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) -> Iterator[Sentence]:
-    for sentence in sentences:
+    for sentence in filter(len, sentences):
         if sentence.tags is None or source == target:
             yield sentence
         else:

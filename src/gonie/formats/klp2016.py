@@ -119,6 +119,7 @@ TAGGED = TaggedFormat(
     description="the Korean Language Processing contest 2016: morphemes with ; and $ lines",
     read=_read,
     write=_write,
+    unit="morpheme",
     recognise=_recognise,
     rank=1,
 )

@@ -198,6 +198,7 @@ TAGGED = TaggedFormat(
     description="KLUE's one character per line with ## headers",
     read=lambda content, options, report: read(content.lines, report=report, policy=options.repair),
     write=lambda sentences, scheme: write(sentences, scheme=scheme),
+    unit="character",
     recognise=_recognise,
     has_ids=True,
     rank=1,

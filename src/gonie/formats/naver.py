@@ -90,6 +90,7 @@ TAGGED = TaggedFormat(
     description="the Naver NLP Challenge 2018: numbered eojeols with tags like PER_B and -",
     read=_read,
     write=_write,
+    unit="eojeol",
     recognise=_recognise,
     rank=1,
 )

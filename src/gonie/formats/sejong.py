@@ -153,6 +153,7 @@ TAGGED = TaggedFormat(
     description="Sejong's columns: an eojeol and its morphemes with parts of speech per line",
     read=_read,
     write=_write,
+    unit="morpheme",
     recognise=_recognise,
     rank=2,
 )

@@ -1,11 +1,14 @@
 """Texts with character spans, which annotation tools write, as tagged sentences, and back.
 
 White space at the ends of a gold span is left out. A span that is not on token boundaries, crosses the end of
-a sentence or overlaps another goes to ``report.misaligned``.
+a sentence or overlaps another goes to ``report.misaligned``, and to ``unreachable`` of the sentence in which
+it begins.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
@@ -26,8 +29,9 @@ class AnnotatedText:
 
     ``spans`` is None if the gold is unknown. ``tokens`` are the offsets of the tokens, if the file has them,
     ``tags`` their tags, if these are not spans, and ``starts`` the indices of tokens that begin a new
-    sentence. For messages, ``line`` is the line of the text in its file, and ``span_lines`` are those of
-    spans, if they have their own.
+    sentence. ``discontinuous`` are further spans, from their first piece to their last. For messages,
+    ``line`` is the line of the text in its file, and ``span_lines`` are those of spans, if they have their
+    own.
     """
 
     text: str
@@ -35,6 +39,7 @@ class AnnotatedText:
     tokens: Sequence[tuple[int, int]] | None = None
     tags: Sequence[str] | None = None
     starts: Sequence[int] = ()
+    discontinuous: Sequence[CharSpan] = ()
     line: int = 0
     span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
@@ -45,7 +50,7 @@ def tagged_sentences(
     """Yield the sentences of each text, tagged in IOB2, and count them in the report."""
     for each in annotated:
         for sentence in _tagged(each, tokenizer, report):
-            report.sentences += 1
+            report.sentences += bool(sentence.words)
             report.tokens += len(sentence)
             report.rows = (each.line,) * len(sentence)
             yield sentence
@@ -83,8 +88,27 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
         start, end, label = item.span
         found = text[start:end]
         report.misaligned.append(Misaligned(path, places[item.span], start, end, found, label, item.reason))
-    for sentence, own in zip(sentences, alignment.spans, strict=True):
-        yield replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
+    tagged = [
+        replace(sentence, tags=tuple(from_spans(own, len(sentence), IOB2)))
+        for sentence, own in zip(sentences, alignment.spans, strict=True)
+    ]
+    expressed = {span for sentence in tagged for span in char_spans(sentence, IOB2)}
+    refused = (*(item.span for item in alignment.refused), *annotated.discontinuous)
+    others = dict.fromkeys(span for span in refused if span not in expressed)
+    if others and not tagged:
+        tagged = [Sentence((), (), text=text, path=path, line=line, split=True)]
+    yield from _with_unreachable(tagged, others)
+
+
+def _with_unreachable(sentences: Sequence[Sentence], spans: Iterable[CharSpan]) -> Iterator[Sentence]:
+    """Yield the sentences with the spans that begin in each. The first also has those before it."""
+    starts = [sentence.starts[0] for sentence in sentences if sentence.words]
+    found: dict[int, list[CharSpan]] = defaultdict(list)
+    for span in spans:
+        found[max(0, bisect_right(starts, span[0]) - 1)].append(span)
+    for number, sentence in enumerate(sentences):
+        own = found.get(number)
+        yield sentence if own is None else replace(sentence, unreachable=tuple(own))
 
 
 def _trimmed(span: CharSpan, text: str) -> CharSpan:

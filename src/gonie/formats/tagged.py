@@ -18,6 +18,7 @@ from gonie.formats.content import open_content
 from gonie.formats.detect import choose, format_named
 from gonie.formats.format import ReadOptions
 from gonie.formats.table import FORMATS
+from gonie.formats.units import in_unit
 from gonie.formats.writing import write_examples
 from gonie.system.files import Passes, display, is_stream
 from gonie.text.report import Report, count
@@ -60,8 +61,10 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     content = open_content(path, columns=named)
     format, reason = choose(content, FORMATS, options.format)
     report.choose("format", format.name, reason)
-    sentences = map(_with_composed_tags, format.read(content, options, report))
-    yield from _checked(sentences, options, report) if options.scheme != "auto" else sentences
+    sentences: Iterable[Sentence] = map(_with_composed_tags, format.read(content, options, report))
+    if options.scheme != "auto":
+        sentences = _checked(sentences, options, report)
+    yield from sentences if options.unit is None else in_unit(sentences, format.unit, options, report)
     if not report.sentences:
         raise InputError("no sentences in the file", path=name)
 
@@ -83,7 +86,9 @@ def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report
     checker = Checker(scheme=scheme)
     foreign: Counter[str] = Counter()
     remaining = iter(sentences)
+    tokens = 0
     for sentence in remaining:
+        tokens += len(sentence)
         problems = checker.problems(sentence.tags or ())
         if not problems:
             yield sentence
@@ -102,7 +107,7 @@ def _checked(sentences: Iterable[Sentence], options: ReadOptions, report: Report
             ]
             report.repairs[options.repair] += changed
             yield replace(sentence, tags=tuple(tags))
-    if 2 * foreign.total() > report.tokens:
+    if 2 * foreign.total() > tokens:
         raise _foreign_tags(foreign, scheme, report)
 
 
@@ -162,7 +167,12 @@ class TaggedSource:
 
     def with_scheme(self, scheme: Scheme, policy: Policy) -> TaggedSource:
         """Return the same file with its tags checked against a scheme and repaired by a policy."""
-        return self.with_options(scheme=scheme, repair=policy)
+        return self.with_tag_scheme(scheme).with_options(scheme=scheme, repair=policy)
+
+    def with_tag_scheme(self, scheme: Scheme) -> TaggedSource:
+        """Return the same file, whose words can be cut anew because the scheme of its tags is known."""
+        unit = self.options.unit
+        return self.with_options(unit=None if unit is None else unit._replace(scheme=scheme))
 
     def with_options(self, **changes: Any) -> TaggedSource:
         """Return the same file with some options changed."""
@@ -203,7 +213,7 @@ class Survey:
 def survey(source: TaggedSource, *, shown: int = 20) -> Survey:
     """Count the tags of a file and detect their scheme. A second pass locates invalid tags, if any."""
     scheme = source.options.scheme
-    plain_source = source.with_options(scheme="auto")
+    plain_source = source.with_options(scheme="auto", unit=None)
     tally = TagTally()
     untagged = 0
     for sentence in plain_source:

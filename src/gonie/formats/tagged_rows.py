@@ -281,17 +281,20 @@ def _records(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[dict[str
             yield sentence_record(own, scheme=scheme)
         else:
             for sentence in own:
-                yield sentence_record([sentence if len(own) == 1 else _own_text(sentence)], scheme=scheme)
+                yield sentence_record([sentence if len(own) == 1 else own_text(sentence)], scheme=scheme)
 
 
-def _own_text(sentence: Sentence) -> Sentence:
-    """Return the sentence with only its part of the text."""
-    first, last = (sentence.starts[0], sentence.ends[-1]) if sentence.words else (0, 0)
+def own_text(sentence: Sentence) -> Sentence:
+    """Return the sentence with only its part of the text, which includes all its gold spans."""
+    others = sentence.unreachable
+    first = min((*sentence.starts[:1], *(span[0] for span in others)), default=0)
+    last = max((*sentence.ends[-1:], *(span[1] for span in others)), default=0)
     return replace(
         sentence,
         text=sentence.surface[first:last],
         starts=tuple(start - first for start in sentence.starts),
         ends=tuple(end - first for end in sentence.ends),
+        unreachable=tuple((start - first, end - first, label) for start, end, label in others),
     )
 
 
@@ -312,7 +315,7 @@ def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> 
     record["spans"] = [
         {"start": start, "end": end, "label": label}
         for sentence in sentences
-        for start, end, label in char_spans(sentence, scheme)
+        for start, end, label in sorted({*char_spans(sentence, scheme), *sentence.unreachable})
     ]
     return record
 

@@ -7,12 +7,13 @@ all show the resulting ``Evaluation``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Literal, get_args
 
 from gonie.errors import InputError
+from gonie.metrics.aligned import Aligned, align_spans
 from gonie.metrics.counts import Counts
 from gonie.metrics.errors import Error, list_errors
 from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
@@ -63,7 +64,8 @@ class Evaluation:
     tokens that are not O. For a plain scheme (part of speech) every token is a span of length one. The score
     is then accuracy, which micro precision, recall and F1 equal, and ``types`` are the labels.
     ``unknown_labels`` counts the gold labels that the model cannot predict. They count as missed and enter
-    the macro average with 0.
+    the macro average with 0. ``unreachable`` counts the gold spans by label that the tokens cannot express:
+    inside a token, across sentences or overlapping. They are part of the gold, and were missed.
     """
 
     scheme: Scheme
@@ -78,6 +80,7 @@ class Evaluation:
     unknown_labels: Mapping[str, int]
     sentences: int
     mistakes: tuple[Mistake, ...]
+    unreachable: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def plain(self) -> bool:
@@ -138,6 +141,7 @@ class Evaluation:
             "confusion": self.confusion.to_json(),
             "boundaries": None if self.boundaries is None else self.boundaries.to_json(),
             "unknown_labels": dict(self.unknown_labels),
+            "unreachable": dict(self.unreachable),
             "sentences": self.sentences,
             "sentences_with_errors": len(self.mistakes),
             "tokens": self.tokens.tokens,
@@ -163,7 +167,8 @@ def evaluate(
 
     ``scheme`` is the scheme of the gold tags and ``predicted_scheme`` that of the predictions (None: the
     same). If they differ, predicted spans are converted to the gold scheme before tags are compared for
-    accuracy. If exactly one of them is IO, gold spans are first converted to the model's scheme. ``repair``
+    accuracy. If exactly one of them is IO, gold spans are first converted to the model's scheme. Gold spans
+    that tags cannot express (``Sentence.unreachable``) count, too, for all scores of spans. ``repair``
     names a policy of ``gonie.text.schemes.repair`` for predictions that violate their scheme. ``known_tags``
     are the tags of the model. Without them, the types in ``seen`` are taken as known. ``confidences`` has one
     value per token, ``chances`` the probabilities of the predicted spans. ``bootstrap`` is the number of
@@ -175,13 +180,15 @@ def evaluate(
         found = [to_spans(tags, scheme, mode) for tags in gold_tags]
         gold_tags, scheme = _rewrite(found, gold_tags, predicted_scheme), predicted_scheme
     predicted_tags, repaired = _repair(gold_tags, predicted_tags, scheme, predicted_scheme, repair)
-    truth = [read_spans(tags, scheme, mode) for tags in gold_tags]
-    guess = [read_spans(tags, predicted_scheme, mode) for tags in predicted_tags]
+    tagged = [read_spans(tags, scheme, mode) for tags in gold_tags]
+    found = [read_spans(tags, predicted_scheme, mode) for tags in predicted_tags]
     if predicted_scheme != scheme:
-        predicted_tags = _rewrite(guess, gold_tags, scheme)
-    words = [sentence.words for sentence in gold]
+        predicted_tags = _rewrite(found, gold_tags, scheme)
     has_boundaries = scheme.has_spans and scheme.kind != "IO"
+    aligned = [*map(align_spans if scheme.has_spans else Aligned, gold, tagged, found)]
+    truth, guess = [each.gold for each in aligned], [each.predicted for each in aligned]
     spans, tokens = SpanScores.from_spans(truth, guess), token_counts(gold_tags, predicted_tags)
+    words = [each.sentence.words for each in aligned]
     novelty = None if seen is None else novelty_counts(words, truth, guess, seen)
     labels = list(spans.types)
     return Evaluation(
@@ -205,7 +212,8 @@ def evaluate(
         novelty=None if novelty is None else novelty_recall(novelty),
         unknown_labels=_unknown(truth, _known(known_tags, predicted_scheme, seen)),
         sentences=len(gold),
-        mistakes=_mistakes(gold, truth, guess, confidences, chances),
+        mistakes=_mistakes(aligned, found, confidences, chances),
+        unreachable=_count_labels(span for each in aligned for span in each.unreachable()),
     )
 
 
@@ -273,22 +281,35 @@ def _known(
     return {part[1] for part in parts if part is not None and part[1] is not None}
 
 
-def _unknown(gold: Sequence[Spans], known: Collection[str] | None) -> dict[str, int]:
+def _unknown(gold: Sequence[Sequence[TokenSpan]], known: Collection[str] | None) -> dict[str, int]:
     if known is None:
         return {}
-    counts = Counter(label for spans in gold for _, _, label in spans if label not in known)
-    return dict(counts.most_common())
+    return _count_labels(span for spans in gold for span in spans if span[2] not in known)
+
+
+def _count_labels(spans: Iterable[TokenSpan]) -> dict[str, int]:
+    return dict(Counter(label for _, _, label in spans).most_common())
 
 
 def _mistakes(
-    gold: Sequence[Sentence],
-    truth: Sequence[Spans],
+    aligned: Sequence[Aligned],
     guess: Sequence[Spans],
     confidences: Sequence[Sequence[float]] | None,
     chances: Sequence[Mapping[TokenSpan, float]] | None,
 ) -> tuple[Mistake, ...]:
-    sure = repeat(None) if confidences is None else confidences
-    found = map(find_mistake, gold, truth, guess, sure, repeat(None) if chances is None else chances)
+    """Return the mistakes. ``guess`` has the predicted spans as ranges of tokens, as in ``chances``."""
+    sure: Iterable[Sequence[float] | None] = repeat(None) if confidences is None else confidences
+    likely: Iterable[Mapping[TokenSpan, float] | None] = repeat(None) if chances is None else chances
+    found = (
+        find_mistake(
+            each.sentence,
+            each.gold,
+            each.predicted,
+            each.values_of_words(confidence),
+            each.values_of_spans(chance, spans),
+        )
+        for each, spans, confidence, chance in zip(aligned, guess, sure, likely, strict=False)
+    )
     return tuple(mistake for mistake in found if mistake is not None)
 
 

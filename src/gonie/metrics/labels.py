@@ -7,7 +7,7 @@ label was predicted for which. For spans it also counts missed spans, spurious s
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -64,8 +64,8 @@ class Confusion:
     - ``predicted_boundary``, ``spurious``: the same two for predicted spans.
 
     The pairs, boundary errors and misses of a gold label sum to its gold count, and likewise for predictions.
-    For plain tags only ``pairs`` is filled. Spans of one side do not overlap each other, as tags cannot
-    express it.
+    For plain tags only ``pairs`` is filled. If gold spans have the same boundaries, one of them is paired, if
+    possible the one with the predicted label. The others are missed.
     """
 
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -81,7 +81,12 @@ class Confusion:
         """Count sentence by sentence."""
         table = cls()
         for truth, guess in zip(gold, predicted, strict=True):
-            table._add(_by_range(truth), _by_range(guess))
+            spans, given = list(dict.fromkeys(truth)), _by_range(guess)
+            wanted = _by_range(spans)
+            if len(wanted) < len(spans):
+                wanted |= {span[:2]: span[2] for span in spans if given.get(span[:2]) == span[2]}
+                table.missed.update(span[2] for span in spans if wanted[span[:2]] != span[2])
+            table._add(wanted, given)
         return table
 
     def _add(self, truth: dict[tuple[int, int], str], guess: dict[tuple[int, int], str]) -> None:
@@ -171,9 +176,12 @@ def _overlapping(
     gold: Iterable[TokenSpan], predicted: Iterable[TokenSpan]
 ) -> Iterator[tuple[TokenSpan, TokenSpan]]:
     """Yield pairs (gold, predicted) that share a token but not both boundaries."""
-    owner = {token: span for span in gold for token in range(span[0], span[1])}
+    owners: dict[int, list[TokenSpan]] = defaultdict(list)
+    for span in gold:
+        for token in range(span[0], span[1]):
+            owners[token].append(span)
     for guess in predicted:
-        met = dict.fromkeys(owner[token] for token in range(guess[0], guess[1]) if token in owner)
+        met = dict.fromkeys(span for token in range(*guess[:2]) for span in owners.get(token, ()))
         yield from ((truth, guess) for truth in met if truth[:2] != guess[:2])
 
 

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gonie.errors import InputError
+from gonie.metrics.aligned import Aligned, align_spans
 from gonie.metrics.counts import SentenceCounts, ratio
 from gonie.metrics.spans import read_spans
 from gonie.text.fold import fold_text
@@ -79,7 +80,9 @@ class SeenMentions:
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sentence], scheme: Scheme) -> SeenMentions:
         """Build from training sentences with gold tags, skipping sentences without tags."""
-        return cls.from_spans((s.words, read_spans(s.tags, scheme)) for s in sentences if s.tags is not None)
+        tagged = ((s, read_spans(s.tags, scheme), ()) for s in sentences if s.tags is not None)
+        aligned = (align_spans(*each) if scheme.has_spans else Aligned(*each) for each in tagged)
+        return cls.from_spans((each.sentence.words, each.gold) for each in aligned)
 
     def novelty(self, words: Sequence[str], span: TokenSpan) -> Novelty:
         """Return the novelty class of one mention (see the module docstring)."""

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gonie.metrics.aligned import Aligned, align_spans
 from gonie.metrics.bootstrap import CELLS, Floats
 from gonie.metrics.class_errors import Labelled
 from gonie.metrics.spans import read_spans
@@ -48,25 +49,32 @@ class Tally:
         cls, sentences: Sequence[Sentence], predicted: Sequence[Sequence[str]], scheme: Scheme
     ) -> Tally:
         """Count the spans of gold and predicted tags, both in ``scheme``."""
+        spans = (
+            (each, read_spans(each.tags or (), scheme), read_spans(tags, scheme))
+            for each, tags in zip(sentences, predicted, strict=True)
+        )
+        aligned = (align_spans(*each) if scheme.has_spans else Aligned(*each) for each in spans)
+        # Characters, and not words, identify the sentences, so that models of several units can be paired.
         return cls._count(
-            (sentence.words, set(read_spans(sentence.tags or (), scheme)), set(read_spans(tags, scheme)))
-            for sentence, tags in zip(sentences, predicted, strict=True)
+            ((each.sentence.surface, sorted(each.gold_characters())), set(each.gold), set(each.predicted))
+            for each in aligned
         )
 
     @classmethod
     def from_labels(cls, texts: Sequence[Labelled], predicted: Sequence[Sequence[str]]) -> Tally:
         """Count the labels of texts. For single-label texts F1 is accuracy."""
         return cls._count(
-            (text.text, set(text.labels), set(labels)) for text, labels in zip(texts, predicted, strict=True)
+            ((text.text, sorted(text.labels)), set(text.labels), set(labels))
+            for text, labels in zip(texts, predicted, strict=True)
         )
 
     @classmethod
     def _count(cls, answers: Iterable[tuple[object, set[Any], set[Any]]]) -> Tally:
-        """Count (input, gold, predicted) triples."""
+        """Count (input with its gold, gold, predicted) triples."""
         digest, rows = hashlib.sha256(), []
         for asked, truth, guess in answers:
             rows.append((len(truth), len(guess), len(truth & guess)))
-            digest.update(json.dumps([asked, sorted(truth)]).encode())
+            digest.update(json.dumps(asked).encode())
         return cls(digest.hexdigest()[:16], np.array(rows, dtype=np.int64).reshape(-1, 3))
 
     @property

@@ -35,11 +35,12 @@ def opening(
     values: Mapping[str, object],
     told: str,
     unknown: Mapping[str, int],
+    missed: str = "",
 ) -> Markup:
     """Render the page header.
 
-    It shows the main score with its measure, further values, how they were computed, and a warning about
-    labels in the file that the model cannot predict.
+    It shows the main score with its measure, further values, how they were computed, a warning about labels
+    in the file that the model cannot predict, and one about gold that it must miss.
     """
     named = ", ".join(f"{label} ({count:,})" for label, count in unknown.items())
     warning = f"Labels in the file that the model cannot predict: {named}. "
@@ -56,6 +57,7 @@ def opening(
         facts(values),
         note(told),
         element("p", warning, class_="warning") if unknown else None,
+        element("p", missed, class_="warning") if missed else None,
     )
 
 

@@ -19,6 +19,7 @@ from gonie.reports.report_page import detail_section, opening, percent, range_te
 from gonie.reports.report_style import STYLE
 from gonie.reports.score_tables import CONFUSION_NOTE, MOST_LABELS, confusion_table, label_scores
 from gonie.reports.svg import interval_bar
+from gonie.text.report import count
 
 MOST_PASSAGES = 20
 """The number of incorrect sentences on the page."""
@@ -87,6 +88,7 @@ def _head(evaluation: Evaluation, title: str) -> Markup:
         values=_facts(evaluation),
         told=how_scored(evaluation),
         unknown=evaluation.unknown_labels,
+        missed=unreachable_spans(evaluation),
     )
 
 
@@ -123,6 +125,19 @@ def how_scored(evaluation: Evaluation) -> str:
     return (
         f"Scheme {evaluation.scheme}. Mode {evaluation.mode}. Repair policy {repair.policy}: "
         f"{repair.invalid:,} predicted sentences were invalid, {repair.changed:,} tags changed{gold}."
+    )
+
+
+def unreachable_spans(evaluation: Evaluation) -> str:
+    """Return a sentence on the gold spans that the tokens cannot express, or nothing if there are none."""
+    number = sum(evaluation.unreachable.values())
+    if not number:
+        return ""
+    total = count(evaluation.spans.micro.gold, "gold span")
+    verbs = ("does", "counts") if number == 1 else ("do", "count")
+    return (
+        f"{number:,} of {total} {verbs[0]} not match the tokens (inside a token, across sentences or "
+        f"overlapping) and {verbs[1]} as missed."
     )
 
 

@@ -96,6 +96,11 @@ class LabelMap:
         spans = [(start, end, self[label]) for start, end, label in to_spans(tags, scheme)]
         return from_spans([span for span in spans if span[2] != OUTSIDE], len(tags), scheme)
 
+    def rename_spans(self, spans: Iterable[tuple[int, int, str]]) -> tuple[tuple[int, int, str], ...]:
+        """Return the spans with new labels, without those that a rule drops."""
+        renamed = ((start, end, self[label]) for start, end, label in spans)
+        return tuple(span for span in renamed if span[2] != OUTSIDE)
+
 
 def parse_map(rules: Iterable[str], default: Mapping[str, str] | None = None) -> LabelMap:
     """Parse rules ``OLD=NEW`` and names of ``MAPS``. Later rules replace earlier ones and the ``default``."""

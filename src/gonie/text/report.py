@@ -103,7 +103,8 @@ class Report:
         verb = "is" if number == 1 else "are"
         return (
             f"warning: {number:,} of {count(total, 'gold span')} ({number / total:.0%}) {verb} not aligned "
-            f"with tokens and {verb} left out. Check the offsets, and the language and unit of the tokens"
+            f"with tokens: the model cannot find {'it' if number == 1 else 'them'}. Check the offsets, and "
+            "the language and unit of the tokens"
         )
 
 

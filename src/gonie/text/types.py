@@ -141,7 +141,9 @@ class Sentence:
     ``tags`` is the gold column, if any. ``columns`` holds further columns by name (``pos``, ``chunk`` …),
     each as long as ``words``. ``starts`` and ``ends`` are character offsets into ``text``. ``path`` and
     ``line`` locate the start of the sentence, for messages. ``split`` says that a tokenizer made the words
-    from a text of the file, which then has no words of its own.
+    from a text of the file, which then has no words of its own. ``unreachable`` are the gold spans (start,
+    end and label in ``text``) that begin in the sentence, but that tags of its words cannot express. Scores
+    count them as missed.
     """
 
     words: tuple[str, ...]
@@ -153,6 +155,7 @@ class Sentence:
     path: str = ""
     line: int = 0
     split: bool = field(default=False, compare=False)
+    unreachable: tuple[tuple[int, int, str], ...] = ()
 
     def __len__(self) -> int:
         return len(self.words)

@@ -42,6 +42,17 @@ def test_intervals_and_novelty_are_hidden_when_absent():
     assert "–" not in text.replace("95% interval", "")
 
 
+def test_gold_spans_inside_tokens_are_counted_beside_the_score():
+    gold = Sentence(
+        ("서울은", "왔다"), ("O", "O"), {}, "서울은 왔다", (0, 4), (3, 6), unreachable=((0, 2, "LC"),)
+    )
+    text = printed(evaluate([gold], [["O", "O"]], scheme=Scheme(kind="IOB2"), bootstrap=0))
+    assert (
+        "1 of 1 gold span does not match the tokens (inside a token, across sentences or overlapping)" in text
+    )
+    assert "counts as missed" in text
+
+
 def test_one_sentence_is_scored_without_an_interval():
     assert "95% interval" not in printed(ner()).splitlines()[0]
     assert "(1 sentence, 3 tokens)" in printed(ner())

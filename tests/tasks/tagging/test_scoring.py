@@ -16,6 +16,7 @@ from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.tagging.scoring import score_source
 from gonie.text.label_map import parse_map
 from gonie.text.schemes import IO, IOB2, PLAIN, Scheme, convert, to_spans
+from gonie.text.tokenizers import EnglishTokenizer
 from gonie.text.types import Sentence
 
 BIOES = Scheme(kind="BIOES")
@@ -188,3 +189,27 @@ def test_bare_labels_are_entities_for_a_model_with_scheme_io(tmp_path: Path) -> 
     path = tmp_path / "names.conll"
     path.write_text("Anna\tPER\nKim\tPER\nran\tO\n", "utf-8")
     assert score(path, Oracle("PER PER O"), scheme=IO).headline == ("f1", 1.0)
+
+
+def test_spans_inside_tokens_are_renamed_selected_and_missed(tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    spans = [[0, 4, "person"], [9, 12, "place"], [1, 3, "person"]]
+    path.write_text(json.dumps({"text": "Anna saw Seoul", "spans": spans}) + "\n", "utf-8")
+
+    def scored(*rules: str) -> tuple[int, int, dict[str, int]]:
+        source = TaggedSource(path, ReadOptions(tokenizer=EnglishTokenizer()))
+        found = score_source(
+            source,
+            Oracle("S-PER O O"),
+            model_scheme=BIOES,
+            known_tags=("O", "S-PER", "S-LOC"),
+            mode="conlleval",
+            repair="none",
+            seen=Path("none"),
+            labels=parse_map(rules),
+        )
+        assert len(source.report.misaligned) == 2
+        return found.spans.micro.gold, found.spans.micro.correct, dict(found.unreachable)
+
+    assert scored("person=PER", "place=LOC") == (3, 1, {"PER": 1, "LOC": 1})
+    assert scored("person=PER", "place=O") == (2, 1, {"PER": 1})

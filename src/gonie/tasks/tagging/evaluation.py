@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gonie.formats.format import ReadOptions
+from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.inspect import parse_tag_column, parse_tag_names
 from gonie.formats.tagged import TaggedSource
 from gonie.metrics.errors import Error
@@ -75,6 +75,7 @@ def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
         tag_names=parse_tag_names(options.get("tag_names") or data.get("tag_names", ())),
         columns=data.get("columns", {}),
         tokenizer=tagger.tokenizer,
+        unit=WordUnit.of(tagger.tokenizer),
     )
 
 

@@ -11,7 +11,7 @@ from gonie.metrics.evaluation import Evaluation
 from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.score_grid import print_labels, print_unknown, score_grid
-from gonie.reports.tag_report import how_scored, novelty_names
+from gonie.reports.tag_report import how_scored, novelty_names, unreachable_spans
 from gonie.reports.terminal import safe
 from gonie.text.report import count
 
@@ -27,6 +27,8 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     if evaluation.novelty is not None:
         console.print(_novelty(evaluation))
     print_unknown(console, evaluation.unknown_labels)
+    if missed := unreachable_spans(evaluation):
+        console.print(Text(missed, style="yellow"))
     console.print(Text(how_scored(evaluation), style="dim"))
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.formats.detect import check_plain_text, is_tagged
-from gonie.formats.format import ReadOptions
+from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import TaggedSource
 from gonie.formats.text_rows import read_lines
 from gonie.metrics.log_odds import Floats, from_probabilities
@@ -119,7 +119,8 @@ class ExplainedTagger:
     def _read_options(self) -> ReadOptions:
         data = self._tagger.recipe.get("data", {})
         columns, tag = data.get("columns", {}), data.get("tag_column")
-        return ReadOptions(columns=columns, tag_column=tag, tokenizer=self._tagger.tokenizer)
+        tokenizer = self._tagger.tokenizer
+        return ReadOptions(columns=columns, tag_column=tag, tokenizer=tokenizer, unit=WordUnit.of(tokenizer))
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
         """Return the sentences of the given file, in any format of training data."""

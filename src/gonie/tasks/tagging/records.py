@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
-from gonie.formats.format import ReadOptions
+from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import read
 from gonie.formats.text_rows import CONLL, JSONL, PARQUET, TABLES, TEXT, TOKENS, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
@@ -118,7 +118,8 @@ class TagAnswering:
             return
         data = self._tagger.recipe.get("data")
         further = data.get("columns") if isinstance(data, dict) else None
-        options = ReadOptions(columns=further or {}, tokenizer=self._tagger.tokenizer)
+        tokenizer = self._tagger.tokenizer
+        options = ReadOptions(columns=further or {}, tokenizer=tokenizer, unit=WordUnit.of(tokenizer))
         for number, sentence in enumerate(read(path, options, report), start=1):
             yield TextRow(str(path), number, (), example=sentence)
 

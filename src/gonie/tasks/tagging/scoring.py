@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -59,7 +59,9 @@ def score_source(
     ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
     """
     found = survey(source)
-    sentences = list(source)
+    view = source.with_tag_scheme(found.scheme)
+    sentences = list(view)
+    source.report = view.report
     untagged = next((sentence for sentence in sentences if sentence.tags is None), None)
     if untagged is not None:
         raise InputError(
@@ -83,7 +85,8 @@ def score_source(
         sentences, types = _renamed(sentences, bare, labels, known_types, source.report)
     else:
         gold = chain.from_iterable(sentence.tags or () for sentence in sentences)
-        check_known(type_names(dict.fromkeys(gold), bare), known_types, source.report.path)
+        named = dict.fromkeys(type_names(dict.fromkeys(gold), bare)) | _unreachable_labels(sentences)
+        check_known(list(named), known_types, source.report.path)
     taggings = tag(sentences)
     if labels:
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
@@ -136,7 +139,7 @@ def _renamed(
     sentences: Sequence[Sentence], scheme: Scheme, labels: LabelMap, known: Sequence[str], report: Report
 ) -> tuple[list[Sentence], list[str]]:
     """Return the sentences with mapped labels, and the types that the file and the model share."""
-    before = Counter(span[2] for each in sentences for span in to_spans(each.tags or (), scheme))
+    before = _count_labels(sentences, scheme)
     if unused := [old for old in labels.own if old not in before]:
         raise InputError(
             f"the label map has a rule for {', '.join(unused)}, but the file's labels are "
@@ -148,8 +151,15 @@ def _renamed(
     for label, number in before.items():
         if labels[label] == OUTSIDE:
             report.skipped[f"gold entities of the type {label}, which the map drops"] += number
-    renamed = [replace(each, tags=tuple(labels.rename(each.tags or (), scheme))) for each in sentences]
-    mentions = Counter(span[2] for each in renamed for span in to_spans(each.tags or (), scheme))
+    renamed = [
+        replace(
+            each,
+            tags=tuple(labels.rename(each.tags or (), scheme)),
+            unreachable=labels.rename_spans(each.unreachable),
+        )
+        for each in sentences
+    ]
+    mentions = _count_labels(renamed, scheme)
     for label, number in mentions.items():
         if label not in known:
             report.skipped[f"gold entities of the type {label}, which the model does not have"] += number
@@ -162,6 +172,17 @@ def _renamed(
         )
     report.choose("types", ", ".join(shared), "shared by the file and the model")
     return renamed, shared
+
+
+def _count_labels(sentences: Iterable[Sentence], scheme: Scheme) -> Counter[str]:
+    """Count the gold spans of each type."""
+    return Counter(
+        span[2] for each in sentences for span in (*to_spans(each.tags or (), scheme), *each.unreachable)
+    )
+
+
+def _unreachable_labels(sentences: Iterable[Sentence]) -> dict[str, None]:
+    return {span[2]: None for each in sentences for span in each.unreachable}
 
 
 def _renamed_tags(sentences: Sequence[Sentence], labels: LabelMap, known: Sequence[str]) -> list[Sentence]:
@@ -194,7 +215,8 @@ def _of_types(sentence: Sentence, scheme: Scheme, types: Collection[str]) -> Sen
     """Return the sentence with only the gold entities of these types."""
     tags = sentence.tags or ()
     spans = [span for span in to_spans(tags, scheme) if span[2] in types]
-    return replace(sentence, tags=tuple(from_spans(spans, len(tags), scheme)))
+    others = tuple(span for span in sentence.unreachable if span[2] in types)
+    return replace(sentence, tags=tuple(from_spans(spans, len(tags), scheme)), unreachable=others)
 
 
 def _read_seen(path: Path) -> SeenMentions:

@@ -386,3 +386,26 @@ def test_labels_are_renamed_by_the_recipe(toy: Path) -> None:
     types = {label.partition("-")[2] for label in found.encoding.labels} - {""}
     assert "PERSON" in types
     assert not types & {"PER", "LOC"}
+
+
+def test_korean_files_are_cut_into_the_unit_of_the_recipe(tmp_path: Path) -> None:
+    """Otherwise the bundle would name a unit that it was not trained on."""
+    recipe = load_recipe("demo-ko", ["data.unit=eojeol"])
+    notes: list[str] = []
+    data = read_tag_data(recipe, notes.append)
+    assert "unit: eojeol (cut from the text; words of the file: characters)" in notes[0]
+    assert max(len(word) for sentence in data.dev for word in sentence.words) > 3
+    assert sum(len(sentence.unreachable) for sentence in data.dev) > 100
+    words = "삼성/B-OG 는/O 서울/B-LC 에/O\n" * 3
+    path = write(tmp_path / "slashed.txt", words)
+    with pytest.raises(InputError, match=r"are morphemes .* is syllable"):
+        read_tag_data(load_recipe("demo-ko", [f"data.train={path}"]), notes.append)
+
+
+def test_selected_types_hold_for_spans_inside_tokens(tmp_path: Path) -> None:
+    text = '{"text": "Anna saw Seoul", "spans": [[0, 4, "PER"], [9, 12, "LOC"], [1, 3, "PER"]]}\n'
+    path = write(tmp_path / "a.jsonl", text * 3 + '{"text": " ", "spans": [[0, 1, "PER"]]}\n')
+    changes = [f"data.train={path}", f"data.dev={path}", 'data.types=["PER"]']
+    data = read_tag_data(load_recipe("tag", changes), lambda _: None)
+    assert [sentence.unreachable for sentence in data.dev] == [((1, 3, "PER"),)] * 3 + [((0, 1, "PER"),)]
+    assert len(data.train) == 3

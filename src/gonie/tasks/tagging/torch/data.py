@@ -18,7 +18,7 @@ from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
-from gonie.formats.format import ReadOptions
+from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.system.files import refuse_stream
@@ -86,7 +86,9 @@ class TagData:
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
         for sentence in self.dev:  # selects the best epoch, and when to stop
-            digest.update(json.dumps([sentence.words, sentence.tags, dict(sentence.columns)]).encode())
+            read = [sentence.words, sentence.tags, dict(sentence.columns)]
+            others = [sentence.unreachable] if sentence.unreachable else []
+            digest.update(json.dumps([*read, *others]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
         for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
             digest.update(np.ascontiguousarray(array).data)
@@ -131,9 +133,11 @@ class TagStream:
             if self._labels:
                 tags = self._labels.rename(tags, self._scheme)
             tags = schemes.convert(tags, self._scheme, self._target)
+            others = self._labels.rename_spans(sentence.unreachable)
             if self._types:
                 tags = schemes.keep_types(tags, self._target, self._types)
-            yield dataclasses.replace(sentence, tags=tuple(tags))
+                others = tuple(span for span in others if span[2] in self._types)
+            yield dataclasses.replace(sentence, tags=tuple(tags), unreachable=others)
 
 
 class Chained:
@@ -144,6 +148,16 @@ class Chained:
 
     def __iter__(self) -> Iterator[Sentence]:
         return chain.from_iterable(self._streams)
+
+
+class WithWords:
+    """The sentences of a stream that have words. Others have only gold spans, which count as missed."""
+
+    def __init__(self, stream: Iterable[Sentence]) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (sentence for sentence in self._stream if sentence.words)
 
 
 class Untagged:
@@ -205,10 +219,11 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     train, dev = _train_and_dev(recipe, files, everything, note)
     test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
-    part = None if data.partial is None else files.source(data.partial).with_options(scheme="plain")
+    part = None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error")
     vectors = vectors_of(data)
     sources = load_sources(recipe, note)
     dev_is_train = data.dev is None and train is everything
+    train = WithWords(train)
     held = {"dev": [] if dev_is_train else dev, "test": test or []}
     shared = SharedExamples(SENTENCES, held)
     watched = Watched(train, shared)
@@ -223,9 +238,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
             fix="Set the tag column: --set data.tag_column=N",
         )
     checked = everything.source.report
-    found.report.noticed, found.report.repairs = checked.noticed, checked.repairs
-    found.report.first_repaired = checked.first_repaired
-    tell(data.train, found.report, note)
+    tell(data.train, dataclasses.replace(checked, choices=found.report.choices | checked.choices), note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
     partial_stream = PartialStream(
@@ -283,7 +296,7 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
     path = locate(data.train)
     refuse_stream(path)  # training reads the file again
     splitter = tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text)
-    yield from TaggedSource(path, read_options(data, splitter))
+    yield from TaggedSource(path, read_options(data, splitter)).with_options(unit=None)
 
 
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
@@ -399,6 +412,7 @@ def read_options(data: TagDataConfig, splitter: Tokenizer) -> ReadOptions:
         tag_names=tuple(data.tag_names),
         columns=data.columns,
         tokenizer=splitter,
+        unit=WordUnit.of(splitter),
         scheme=data.scheme,
     )
 

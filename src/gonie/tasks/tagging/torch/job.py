@@ -163,7 +163,7 @@ class TagJob:
                 layers=contextual_report(model),
             ),
         )
-        return TagExportable(model, bundle, self.data.dev)
+        return TagExportable(model, bundle, [sentence for sentence in self.data.dev if sentence.words])
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:
         """Evaluate an exported tagger on a split."""
