@@ -11,7 +11,7 @@ import numpy as np
 from gonie.errors import RecipeError
 from gonie.features.context import Context
 from gonie.features.encoding import Encoding, Extractor, count
-from gonie.features.gazetteer import Gazetteers, read_entries
+from gonie.features.gazetteer import Gazetteers, match_of, read_entries
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spelling import Spelling
 from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
@@ -83,7 +83,7 @@ def read_gazetteers(data: CorpusConfig) -> Gazetteers:
             ]
         )
     lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
-    return Gazetteers(lists=lists)
+    return Gazetteers(lists=lists, match=match_of(data.language))
 
 
 def build_extractors(
