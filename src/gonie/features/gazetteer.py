@@ -140,8 +140,8 @@ class CharacterMatcher:
     """Match entries to the characters of Korean tokens, without spaces: 서울 대학교 is also 서울대학교.
 
     An entry starts where a token starts, or after punctuation in it. It ends where a token ends, or before
-    particles that end the token. An entry of one syllable is an eojeol of its own, possibly with a title:
-    김씨는. Elsewhere one syllable is hardly ever a name. If the text is not known, each token is an eojeol.
+    particles that end the token. An entry of one syllable, apart from particles, is an eojeol of its own:
+    elsewhere one syllable is hardly ever a name. If the text is not known, each token is an eojeol.
 
     The time per sentence is linear in its length, times the number of lengths that share a first character.
     """
