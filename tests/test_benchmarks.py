@@ -95,6 +95,15 @@ def test_gains_of_the_language_model_are_paired_by_fold(tmp_path: Path) -> None:
     assert "| 150 | 1 | +5.0 | +5.0 (uner) | 2 of 2 |" in out
 
 
+def test_korean_gazetteers_find_the_names_of_a_corpus(shared_data: Path) -> None:
+    out = run("korean_gazetteers.py", shared_data, "--test", 500, "--only-test")
+    rows = [[cell.strip() for cell in line.split("|")] for line in out.splitlines() if "characters" in line]
+    found = {(row[1], row[2]): float(row[5]) for row in rows}
+    assert found["morpheme", "PS, LC, OG"] >= 98
+    assert found["eojeol", "PS, LC, OG"] >= 90
+    assert "names: read in" in out
+
+
 @pytest.mark.long
 def test_the_language_model_is_cross_validated(toy: Path, tmp_path: Path) -> None:
     data = tmp_path / "ner/wnut17"

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from gonie.cli.data import app
 from gonie.errors import GonieError, InputError
+from support.format_files import FILES
 
 Gonie = Callable[..., Any]
 
@@ -230,3 +231,32 @@ def test_tokenise_refuses_unreadable_input_and_unwritable_output(gonie: Gonie, t
     assert gonie("data", "tokenise", bad, "--out", tmp_path / "no" / "out.txt").refused("folder")
     assert gonie("data", "tokenise", bad, "--language", "xx", "--out", tmp_path / "o").refused("xx/word")
     assert {path.name for path in tmp_path.iterdir()} == {"bad.txt"}
+
+
+KOREAN = {
+    "klue-ner.tsv": "format: klue ",
+    "klue-ynat.json": "text column: title",
+    "klue-re.json": "format: klue-re",
+    "klue-nli.json": "premise and hypothesis",
+    "klp2016.txt": "format: klp2016",
+    "naver.txt": "format: naver",
+    "nikl-ne.json": "format: nikl",
+    "sejong.txt": "format: sejong",
+    "slashed.txt": "format: slashed",
+}
+
+
+@pytest.mark.parametrize("name", KOREAN)
+def test_korean_corpora_are_read_without_options(gonie: Gonie, tmp_path: Path, name: str) -> None:
+    """As published, as saved on Windows, and in an encoding that must be converted."""
+    text = (FILES / name).read_text("utf-8")
+    windows, older = tmp_path / f"windows-{name}", tmp_path / f"older-{name}"
+    windows.write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig"))
+    older.write_bytes(text.replace("😀", "").encode("cp949"))
+    for path in (FILES / name, windows):
+        outcome = gonie("data", "check", path)
+        assert outcome.code == 0, outcome.err
+        assert KOREAN[name] in outcome.out
+    outcome = gonie("data", "check", older)
+    assert outcome.refused("1 of 1 files have errors")
+    assert "The encoding may be CP949. Run: iconv -f CP949 -t UTF-8" in " ".join(outcome.out.split())

@@ -418,7 +418,7 @@ OTHER_FILES = [
     (
         "evaluate runs/ner mine.conll --map people",
         "invalid label map: 'people'. Use OLD=NEW, OLD=O to drop a label, or one of conll, uner, "
-        "ontonotes, wnut, crossner, klue, tta",
+        "ontonotes, wnut, crossner, klue, tta, naver, nikl",
     ),
     (
         "evaluate runs/ner pos.conll",

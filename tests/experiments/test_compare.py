@@ -266,6 +266,17 @@ def test_failed_runs_are_not_repeated_on_resume(small: Path) -> None:
     assert not display.folders(Began)
 
 
+def test_letters_without_a_font_are_noted_before_the_end(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gonie.experiments.figure.find_fonts", lambda texts: (["DejaVu Sans"], "한국어"))
+    display = Silence()
+    assert resume_comparison(small, display, jobs=1)
+    (note,) = (event.text for event in display.events if isinstance(event, Note))
+    assert "3 Hangul characters" in note
+    assert "fonts-nanum" in note
+
+
 def test_leftover_weights_of_a_finished_run_are_deleted(small: Path) -> None:
     weights = small / "cells" / ComparisonPlan.read(small).runs[0].folder / "best.safetensors"
     weights.write_bytes(b"left")

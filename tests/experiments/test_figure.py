@@ -11,7 +11,7 @@ import pytest
 from matplotlib.image import imread
 
 from gonie.experiments.comparison import Comparison, ComparisonRow
-from gonie.experiments.figure import MOST_CURVES, MOST_PANELS, build, draw, mean_curve, short
+from gonie.experiments.figure import MOST_CURVES, MOST_PANELS, build, draw, mean_curve, missing_fonts, short
 from gonie.experiments.grid import read_grid
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point
 from gonie.metrics.significance import Tally
@@ -148,6 +148,13 @@ def test_any_text_can_be_drawn(value: str) -> None:
     png, svg = draw(comparison(f"data.vectors=none,{value}"))
     assert png
     assert short(value) in texts(svg)
+
+
+def test_letters_without_a_font_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gonie.experiments.figure.find_fonts", lambda texts: (["DejaVu Sans"], "말뭉치"))
+    assert "3 Hangul characters" in missing_fonts(comparison("data.vectors=none,말뭉치.txt"))
+    monkeypatch.setattr("gonie.experiments.figure.find_fonts", lambda texts: (["DejaVu Sans"], ""))
+    assert missing_fonts(comparison("train.lr=0.1,0.2")) == ""
 
 
 def test_the_same_comparison_gives_identical_files() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.features.gazetteer import Gazetteers, read_entries
+from gonie.features.gazetteer import Gazetteers, match_of, read_entries
+from gonie.text.particles import may_follow
 from gonie.text.types import Sentence
 
 TOKEN = st.sampled_from(["a", "A", "b", "c"])
@@ -79,6 +82,115 @@ def test_saved_gazetteers_have_the_same_entries(entries: list[list[str]], fold: 
 def test_an_entry_is_saved_as_its_words() -> None:
     saved = Gazetteers(lists={"city": [("New", "York"), ("서 울",)]}).to_json()
     assert saved["lists"] == {"city": ["new york", ["서 울"]]}
+
+
+# --- Korean ----------------------------------------------------------------------------------------------
+
+SYLLABLE = st.sampled_from("가나한국은는이. 2")
+NAMES = st.lists(st.text(alphabet="가나한국이 .2", max_size=4), max_size=8)
+
+
+def cut(text: str, places: set[int]) -> Sentence:
+    """Return the sentence of a text whose tokens end at spaces and at ``places``."""
+    edges = [0, *sorted(places & set(range(1, len(text)))), len(text)]
+    pieces = [(a, b) for start, end in pairwise(edges) for a, b in _filled(text, start, end)]
+    words = tuple(text[start:end] for start, end in pieces)
+    return Sentence(
+        words=words, text=text, starts=tuple(a for a, _ in pieces), ends=tuple(b for _, b in pieces)
+    )
+
+
+def _filled(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    return [match.span() for match in re.compile(r"\S+").finditer(text, start, end)]
+
+
+def eojeol_of(text: str, at: int) -> tuple[int, int]:
+    """Return the letters and digits around a character, with a stop between digits."""
+    spans = [match.span() for match in re.finditer(r"\w+(?:(?<=\d)\.(?=\d)\w+)*|.", text)]
+    return next((start, end) for start, end in spans if start <= at < end)
+
+
+def every_match(sentence: Sentence, names: list[str]) -> list[list[str]]:
+    """Try every name at every character of the text, and compare with the rules one by one."""
+    text, edges = sentence.surface, sentence.offsets()
+    wanted = {name.replace(" ", "") for name in names} - {""}
+    rows: list[list[str]] = [[] for _ in edges]
+    free = 0
+    for at, (left, right) in enumerate(edges):
+        for start in range(left, right):
+            if at < free or (start != left and eojeol_of(text, start)[0] != start):
+                continue
+            found: dict[int, int] = {}
+            for end in range(start + 1, len(text) + 1):
+                name = text[start:end].replace(" ", "")
+                token = next((n for n, (a, b) in enumerate(edges) if a < end <= b), None)
+                if name not in wanted or token is None:
+                    continue
+                first, last = eojeol_of(text, end - 1)
+                rest = text[end : min(edges[token][1], last)]
+                if len(name) == 1 and edges[token][1] == end:
+                    rest = text[end:last]
+                if may_follow(name, rest) and (len(name) > 1 or first == start):
+                    found[len(name)] = token
+            if found:
+                free = found[max(found)] + 1
+                length = free - at
+                for part in range(length):
+                    letter = "S" if length == 1 else "B" if part == 0 else "E" if part == length - 1 else "I"
+                    rows[at + part].append(f"list={letter}")
+    return rows
+
+
+@settings(deadline=None, max_examples=600)
+@given(st.text(alphabet=SYLLABLE, max_size=14), st.sets(st.integers(1, 13)), NAMES)
+def test_korean_matches_equal_a_brute_force_search(text: str, places: set[int], names: list[str]) -> None:
+    sentence = cut(text, places)
+    gazetteers = Gazetteers(lists={"list": [name.split() for name in names]}, match="characters")
+    assert gazetteers.extract(sentence) == every_match(sentence, names)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("삼성전자는 좋다", "S -"),
+        ("삼성전자|는 좋다", "S - -"),
+        ("삼|성|전|자|는", "B I I E -"),
+        ("삼성 전자는", "B E"),
+        ("삼성전자서비스는", "-"),
+        ("서울대학교에서도", "S"),
+        ("서울 대학교", "B E"),
+        ("서울대학교병원", "-"),
+        ("‘|삼성전자|’", "- S -"),
+        ("신삼성전자", "-"),
+        ("ㅋㅋ삼성전자ㅋㅋ", "S"),
+        ("이씨는 이는", "S -"),
+        ("그|이 이", "- - S"),
+    ],
+)
+def test_korean_names_are_found_before_particles(words: str, expected: str) -> None:
+    text = words.replace("|", "")
+    places = {at - number for number, at in enumerate(match.start() for match in re.finditer(r"\|", words))}
+    lists = {"x": [("삼성전자",), ("서울", "대학교"), ("이",)]}
+    rows = Gazetteers(lists=lists, match="characters").extract(cut(text, places))
+    assert [row[0].removeprefix("x=") if row else "-" for row in rows] == expected.split()
+
+
+def test_words_without_their_text_are_matched() -> None:
+    gazetteers = Gazetteers(lists={"x": [("삼성전자",)]}, match="characters")
+    assert gazetteers.extract(Sentence(words=("삼성", "전자", "는", ""))) == [["x=B"], ["x=E"], [], []]
+    assert gazetteers.extract(Sentence(words=())) == []
+
+
+def test_the_way_of_matching_is_saved_and_older_bundles_match_tokens() -> None:
+    sentence = Sentence(words=("서울대학교는",))
+    saved = Gazetteers(lists={"x": [("서울", "대학교")]}, match=match_of("ko")).to_json()
+    assert saved["lists"] == {"x": ["서울대학교"]}
+    assert Gazetteers.from_json(saved).extract(sentence) == [["x=S"]]
+    older = {"name": "gazetteer", "fold": True, "lists": {"x": ["서울 대학교"]}}
+    again = Gazetteers.from_json(older)
+    assert again.match == match_of("en")
+    assert again.extract(Sentence(words=("서울", "대학교"))) == [["x=B"], ["x=E"]]
+    assert again.extract(sentence) == [[]]
 
 
 def write(path: Path, text: str) -> Path:

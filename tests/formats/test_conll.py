@@ -277,6 +277,13 @@ def test_counts_match_the_published_corpora(
     assert report.noticed.total() == 0
 
 
+@pytest.mark.parametrize("numbers", [(1, 2, 3, 4, 5), (12, 7, 19, 31, 22)])
+def test_two_columns_of_numbers_and_tags_have_no_words(numbers: tuple[int, ...]) -> None:
+    """As the eojeol numbers of a Korean corpus whose words are lost. The tags are no words either."""
+    with pytest.raises(InputError, match=r"the words seem to be numbers.*Write the word before each tag"):
+        read("".join(f"{number}\tB-PS\n" for number in numbers))
+
+
 def test_columns_of_numbers_and_of_ontonotes_are_not_read_as_words() -> None:
     """A document name or a sentence number would be learned."""
     ontonotes = (

@@ -35,6 +35,15 @@ def test_the_file_is_recognised_before_a_column_file_of_labels() -> None:
     assert found.format.name == "naver"
 
 
+def test_a_copy_with_spaces_and_windows_line_ends_is_read_alike(tmp_path: Path) -> None:
+    """As a column file, its hyphens would be a part of speech."""
+    copy = tmp_path / "copy.txt"
+    copy.write_bytes(
+        b"\xef\xbb\xbf" + FILE.read_text("utf-8").replace("\t", " ").replace("\n", "\r\n").encode()
+    )
+    assert plain(list(TaggedSource(copy))) == plain(list(TaggedSource(FILE)))
+
+
 def test_numbered_columns_with_other_tags_are_not_naver(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("1\tGeorge\tB-PER\n2\truns\tO\n", "utf-8")
     found = identify(tmp_path / "f")

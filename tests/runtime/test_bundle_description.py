@@ -147,6 +147,19 @@ def test_gazetteers_may_have_strings_and_lists_of_words() -> None:
             check_description(wrong)
 
 
+def test_gazetteers_say_how_they_match() -> None:
+    index = description("4/features")
+    index["encoding"]["features"]["gazetteer"] = WORDS
+    gazetteer = {"name": "gazetteer", "fold": True, "lists": {}}
+    index["encoding"]["extractors"].append(gazetteer)
+    for match in ("tokens", "characters"):
+        gazetteer["match"] = match
+        check_description(index)
+    gazetteer["match"] = "letters"
+    with pytest.raises(ValueError, match=r"extractors\[2\]\.match"):
+        check_description(index)
+
+
 def test_unknown_keys_are_ignored() -> None:
     """A later version of gonie may add keys to the same format."""
     index = description("4/texts")

@@ -134,3 +134,10 @@ def test_a_language_has_a_default_token_unit(values: dict[str, str], unit: str) 
 def test_a_validated_recipe_cannot_be_changed() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         TrainConfig().epochs = 3  # type: ignore[misc]
+
+
+def test_a_label_map_may_be_given_by_name() -> None:
+    recipe = load_recipe("ner-ko", ["data.map=nikl"])
+    assert recipe.data.map["OGG_POLITICS"] == "OG"
+    with pytest.raises(RecipeError, match=r"data.map.*invalid label map: 'niki'.*naver, nikl"):
+        load_recipe("ner-ko", ["data.map=niki"])

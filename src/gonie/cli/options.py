@@ -149,7 +149,7 @@ LabelRules = Annotated[
         "--map",
         metavar="OLD=NEW",
         help="Rename a label of the file: --map person=PER; OLD=O drops it. Repeatable. Also the name of a "
-        "shipped map: conll, uner, ontonotes, wnut, crossner, klue or tta.",
+        "shipped map: conll, uner, ontonotes, wnut, crossner, klue, tta, naver or nikl.",
     ),
 ]
 

@@ -50,6 +50,7 @@ def vectors(
     from gonie.system.files import atomic_write
 
     limit_spinning()
+    from gonie.experiments.drawing import font_note
     from gonie.experiments.vector_map import HOW, map_together, mapper
     from gonie.experiments.vector_picture import VectorPicture, picture_files
     from gonie.experiments.word_vectors import read_word_vectors, read_words
@@ -70,7 +71,6 @@ def vectors(
         for file in files:
             atomic_write(file, picture.draw(file.suffix.lower()))
     print_vectors(console, found, chosen, asked=bool(asked), missing=missing)
-    if picture.unknown:
-        text = f"No installed font has {picture.unknown[:20]}: a PNG shows boxes, an SVG the viewer's font."
+    if text := font_note(picture.unknown):
         console.print(text, style="yellow", markup=False)
     console.print(f"wrote {', '.join(map(str, files))}", markup=False, soft_wrap=True)

@@ -21,7 +21,7 @@ from typing import Protocol
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.experiments.cell import Ended, Event, Note, Preparations, drop_weights
 from gonie.experiments.comparison import Comparison, ComparisonRow
-from gonie.experiments.figure import draw
+from gonie.experiments.figure import draw, missing_fonts
 from gonie.experiments.grid import load_cells, read_grid
 from gonie.experiments.outcome import Outcome, read_outcome
 from gonie.experiments.plan import CELLS, PLAN, RECIPE, ComparisonPlan, ComparisonRequest
@@ -200,6 +200,8 @@ def _report(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> C
     contents: tuple[str | bytes, ...] = (text, markdown(comparison), tsv(comparison), *draw(comparison))
     for name, content in zip(REPORTS, contents, strict=True):
         atomic_write(folder / name, content)
+    if text := missing_fonts(comparison):
+        display.event(Note(text))
     display.finished(comparison, folder)
     return comparison
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gonie.experiments.comparison import Comparison, ComparisonRow
-from gonie.experiments.drawing import OKABE_ITO, find_fonts
+from gonie.experiments.drawing import OKABE_ITO, find_fonts, font_note
 from gonie.experiments.grid import Axis
 from gonie.experiments.outcome import CellScores
 
@@ -39,9 +39,18 @@ DEV, TRAIN, *_ = OKABE_ITO
 
 def draw(comparison: Comparison) -> tuple[bytes, bytes]:
     """Return the figure as PNG and as SVG."""
-    with _style([text for axis in comparison.axes for text in (axis.label, *axis.values)]):
+    with _style(_texts(comparison)):
         figure = build(comparison)
         return _saved(figure, "png"), _saved(figure, "svg")
+
+
+def missing_fonts(comparison: Comparison) -> str:
+    """Return a note about characters of the figure that no installed font has, or an empty text."""
+    return font_note(find_fonts(_texts(comparison))[1])
+
+
+def _texts(comparison: Comparison) -> list[str]:
+    return [text for axis in comparison.axes for text in (axis.label, *axis.values)]
 
 
 def build(comparison: Comparison) -> Figure:
@@ -224,7 +233,7 @@ def _style(texts: Sequence[str]) -> Iterator[None]:
         "grid.alpha": 0.25,
     }
     with style.context(["default", settings]), warnings.catch_warnings():
-        # A character without a font is a box in the PNG and text in the SVG.
+        # A character without a font is a box in the PNG and text in the SVG (``missing_fonts``).
         warnings.filterwarnings("ignore", message=r"Glyph \d+")
         yield
 

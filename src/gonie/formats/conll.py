@@ -287,12 +287,15 @@ def _refuse_unread(rows: list[list[str]], word: int, given: _GivenColumns) -> No
             path=given.path,
             fix="Convert them to one tag per token, such as B-PERSON",
         )
-    numbers = sum(row[word].isdecimal() for row in rows)
-    if given.word is None and numbers == len(rows) >= _FEW and len(rows[0]) > 2:
+    tagged = len(rows[0]) == 2 and schemes.looks_tagged(Counter(row[1] for row in rows))
+    words = [row[0 if tagged else word] for row in rows]
+    if given.word is None and len(rows) >= _FEW and all(map(str.isdecimal, words)):
         raise InputError(
-            f"the words seem to be numbers: {', '.join(row[word] for row in rows[:5])}",
+            f"the words seem to be numbers: {', '.join(words[:5])}",
             path=given.path,
-            fix="Choose the column of the words with --word-column N (in a recipe data.word_column)",
+            fix="Choose the column of the words with --word-column N (in a recipe data.word_column)"
+            if len(rows[0]) > 2
+            else "Write the word before each tag, or choose --word-column 0 if the words are numbers",
         )
 
 

@@ -5,7 +5,7 @@
     3<TAB>만에<TAB>-
 
 The columns are the number of the eojeol, the eojeol, and its tag: the label before B or I, or ``-``, which
-is read as O. Blank lines separate sentences.
+is read as O. Blank lines separate sentences. Copies with spaces instead of tabs are also read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gonie.text.types import Sentence
 
 NONE = "-"
 SCHEME = Scheme(kind="IOB2", separator="_", affix="suffix")
-_ROW = re.compile(r"(\d+)\t([^\t]+)\t([^\t]+)")
+_ROW = re.compile(r"(\d+)(?:\t| +)([^\t]+?)(?:\t| +)([^\t ]+)")
 _TAG = re.compile(r".+_[BI]|-")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gonie.features.gazetteer import MATCHERS
 from gonie.runtime.validators import (
     NAME,
     Validator,
@@ -104,7 +105,9 @@ _EXTRACTORS: Mapping[str, Validator] = {
     "spaces": record({}),
     "analyses": record({}),
     "context": record({"window": integer(0, 100), "columns": texts(100, NAME)}),
-    "gazetteer": record({"fold": flag, "lists": mapping_of(_entries, NAME, NAME)}),
+    "gazetteer": record(
+        {"fold": flag, "lists": mapping_of(_entries, NAME, NAME)}, {"match": text(NAME, of=tuple(MATCHERS))}
+    ),
 }
 tag_scheme = record({"kind": text(NAME), "separator": text(NAME), "affix": text(NAME), "typed_inside": flag})
 _ENCODING = record(

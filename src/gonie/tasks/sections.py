@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
 
+from gonie.errors import InputError
 from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
 from gonie.tasks.paths import CacheFolder, InputFile
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
+from gonie.text.label_map import parse_map
 from gonie.text.noise import KINDS
 
 Group = Annotated[str, ChoiceOf(EXTRACTORS)]
@@ -58,7 +60,9 @@ class CorpusConfig(Section):
         default=0.1, description="share of the training file to hold out if there is no dev file"
     )
     map: dict[str, str] = Field(
-        default={}, description='new names of labels: {person = "PER", misc = "O"}; O drops a label'
+        default={},
+        description='new names of labels: {person = "PER", misc = "O"}; O drops a label; also the name of a '
+        "shipped map, such as nikl",
     )
     language: Literal["en", "ko"] = Field(default="en", description="language of raw text")
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
@@ -89,6 +93,14 @@ class CorpusConfig(Section):
         default=None,
         description="folder for the encoded corpus, memory-mapped; unset: the corpus is kept in memory",
     )
+
+    @field_validator("map", mode="before")
+    @classmethod
+    def _named_map(cls, rules: Any) -> Any:
+        try:
+            return parse_map([rules]).rules if isinstance(rules, str) else rules
+        except InputError as problem:
+            raise ValueError(str(problem)) from problem
 
     @model_validator(mode="after")
     def _noise_is_korean(self) -> CorpusConfig:

@@ -1,7 +1,8 @@
 """Maps between the label names of corpora: ``person`` of one is ``PER`` of another.
 
 A map has rules ``OLD=NEW``. A label that becomes O is dropped. ``MAPS`` has the maps of common corpora to the
-types that they share: PER, LOC and ORG.
+types that they share: PER, LOC and ORG, and for the Korean standards also dates, times and quantities, under
+the names of KLUE. The guide to labels (docs/guides/labels.ko.md) gives the reasons for each rule.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from gonie.text.schemes import OUTSIDE, Scheme, from_spans, to_spans
 def _map(per: str, loc: str, org: str, *, outside: str = "") -> dict[str, str]:
     groups = {"PER": per, "LOC": loc, "ORG": org, OUTSIDE: outside}
     return {name: new for new, names in groups.items() for name in names.split()}
+
+
+def _klue(prefixes: str, *, outside: str, **names: str) -> dict[str, str]:
+    """Return a map to KLUE's types: of labels that begin with the type, and of the ``names`` of each type."""
+    kept = {label: label[:2] for label in prefixes.split()}
+    return kept | {label: new for new, own in {**names, OUTSIDE: outside}.items() for label in own.split()}
 
 
 MAPS: Mapping[str, Mapping[str, str]] = {
@@ -38,7 +45,43 @@ MAPS: Mapping[str, Mapping[str, str]] = {
         "misc musicalinstrument musicgenre poem product programlang protein song task theory",
     ),
     "klue": _map("PS", "LC", "OG", outside="DT TI QT"),
-    "tta": _map("PS", "LC", "OG", outside="DT TI QT CV AM PT FD TR EV MT TM AF"),
+    "tta": _klue("PS LC OG DT TI QT", outside="AF CV AM PT FD TR EV MT TM"),
+    "naver": _klue(
+        "",
+        PS="PER",
+        LC="LOC",
+        OG="ORG",
+        DT="DAT",
+        TI="TIM",
+        QT="NUM",
+        outside="AFW CVL ANM PLT FLD EVT MAT TRM",
+    ),
+    "nikl": _klue(
+        "PS_NAME PS_CHARACTER PS_PET "
+        "LCP_COUNTRY LCP_PROVINCE LCP_COUNTY LCP_CITY LCP_CAPITALCITY LCG_RIVER LCG_OCEAN LCG_BAY "
+        "LCG_MOUNTAIN LCG_ISLAND LCG_CONTINENT LC_OTHERS "
+        "OGG_ECONOMY OGG_EDUCATION OGG_MILITARY OGG_MEDIA OGG_SPORTS OGG_ART OGG_MEDICINE OGG_RELIGION "
+        "OGG_SCIENCE OGG_LIBRARY OGG_LAW OGG_POLITICS OGG_FOOD OGG_HOTEL OGG_OTHERS "
+        "DT_DURATION DT_DAY DT_WEEK DT_MONTH DT_YEAR DT_SEASON DT_GEOAGE DT_DYNASTY DT_OTHERS "
+        "TI_DURATION TI_HOUR TI_MINUTE TI_SECOND TI_OTHERS "
+        "QT_AGE QT_SIZE QT_LENGTH QT_COUNT QT_MAN_COUNT QT_WEIGHT QT_PERCENTAGE QT_SPEED QT_TEMPERATURE "
+        "QT_VOLUME QT_ORDER QT_PRICE QT_PHONE QT_SPORTS QT_CHANNEL QT_ALBUM QT_ADDRESS QT_OTHERS",
+        LC="AF_BUILDING AF_ROAD",
+        outside="LC_SPACE "
+        "AF_CULTURAL_ASSET AF_TRANSPORT AF_MUSICAL_INSTRUMENT AF_WEAPON AFA_DOCUMENT AFA_PERFORMANCE "
+        "AFA_VIDEO AFA_ART_CRAFT AFA_MUSIC AFW_SERVICE_PRODUCTS AFW_OTHER_PRODUCTS "
+        "CV_CULTURE CV_TRIBE CV_LANGUAGE CV_POLICY CV_LAW CV_CURRENCY CV_TAX CV_FUNDS CV_ART CV_SPORTS "
+        "CV_SPORTS_POSITION CV_SPORTS_INST CV_PRIZE CV_RELATION CV_OCCUPATION CV_POSITION CV_FOOD CV_DRINK "
+        "CV_FOOD_STYLE CV_CLOTHING CV_BUILDING_TYPE "
+        "EV_ACTIVITY EV_WAR_REVOLUTION EV_SPORTS EV_FESTIVAL EV_OTHERS "
+        "AM_INSECT AM_BIRD AM_FISH AM_MAMMALIA AM_AMPHIBIA AM_REPTILIA AM_TYPE AM_PART AM_OTHERS "
+        "PT_FRUIT PT_FLOWER PT_TREE PT_GRASS PT_TYPE PT_PART PT_OTHERS "
+        "FD_SCIENCE FD_SOCIAL_SCIENCE FD_MEDICINE FD_ART FD_HUMANITIES FD_OTHERS "
+        "TR_SCIENCE TR_SOCIAL_SCIENCE TR_MEDICINE TR_ART TR_HUMANITIES TR_OTHERS "
+        "MT_ELEMENT MT_METAL MT_ROCK MT_CHEMICAL "
+        "TM_COLOR TM_DIRECTION TM_CLIMATE TM_SHAPE TM_CELL_TISSUE_ORGAN TM_SPORTS TMM_DISEASE TMM_DRUG "
+        "TMI_HW TMI_SW TMI_SITE TMI_EMAIL TMI_MODEL TMI_SERVICE TMI_PROJECT TMIG_GENRE",
+    ),
 }
 """The maps that ship, by the name of the corpus or annotation scheme."""
 
@@ -139,7 +182,9 @@ def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
 def propose(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:
     """Return a rule for each of the labels to a ``known`` one with the same meaning, or else to O."""
     same_case = {label.casefold(): label for label in known}
-    meaning = {old.casefold(): new for each in MAPS.values() for old, new in each.items() if new != OUTSIDE}
+    shared = {old: new for old, new in MAPS["klue"].items() if new != OUTSIDE}
+    rules = [(old, new) for each in MAPS.values() for old, new in each.items() if new != OUTSIDE]
+    meaning = {old.casefold(): shared.get(new, new) for old, new in rules}
     by_meaning = {meaning[label.casefold()]: label for label in known if label.casefold() in meaning}
     return {
         label: same_case.get(label.casefold()) or by_meaning.get(meaning.get(label.casefold(), ""), OUTSIDE)

@@ -16,7 +16,7 @@ import torch
 from pydantic import BaseModel
 from torch import Tensor, nn
 
-from gonie.features.gazetteer import Gazetteers
+from gonie.features.gazetteer import Gazetteers, match_of
 from gonie.features.vectors import Vectors
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
 from gonie.text.types import Sentence
@@ -68,7 +68,8 @@ def synthetic_gazetteers(data: CorpusConfig, sentences: Sequence[Sentence]) -> G
     """Return gazetteers under the names in the recipe, with entries of one and two words of the text."""
     entries = [sentence.words[:2] for sentence in sentences]
     names = list(data.gazetteers) or ["list"]
-    return Gazetteers(lists={name: entries[number:] for number, name in enumerate(names)})
+    lists = {name: entries[number:] for number, name in enumerate(names)}
+    return Gazetteers(lists=lists, match=match_of(data.language))
 
 
 def small(recipe: RecipeType) -> RecipeType:

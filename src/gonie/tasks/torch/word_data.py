@@ -12,7 +12,7 @@ from gonie.errors import RecipeError
 from gonie.features.analyses import Analyses
 from gonie.features.context import Context
 from gonie.features.encoding import Encoding, Extractor, count
-from gonie.features.gazetteer import Gazetteers, read_entries
+from gonie.features.gazetteer import Gazetteers, match_of, read_entries
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spaces import Spaces
 from gonie.features.spelling import Spelling
@@ -91,7 +91,7 @@ def read_gazetteers(data: CorpusConfig) -> Gazetteers:
     lists = {name: read_entries(locate(path)).entries for name, path in data.gazetteers.items()}
     if data.fold_text:
         lists = {name: tuple(tuple(map(fold_text, entry)) for entry in own) for name, own in lists.items()}
-    return Gazetteers(lists=lists)
+    return Gazetteers(lists=lists, match=match_of(data.language))
 
 
 def build_extractors(
