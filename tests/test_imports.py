@@ -14,14 +14,25 @@ SOURCE = Path(__file__).parent.parent / "src" / "gonie"
 TORCH_FREE = {
     "system": set(),
     "text": {"system"},
+    "messages": {"text"},
     "formats": {"text", "system"},
     "features": {"text", "system"},
     "metrics": {"text", "system"},
-    "reports": {"metrics", "text", "system"},
+    "reports": {"messages", "metrics", "text", "system"},
     "runtime": {"features", "text", "system"},
-    "tasks": {"runtime", "reports", "metrics", "features", "formats", "text", "system"},
-    "explaining": {"tasks", "runtime", "reports", "metrics", "features", "formats", "text", "system"},
-    "bulk": {"tasks", "runtime", "reports", "metrics", "features", "formats", "text", "system"},
+    "tasks": {"runtime", "reports", "messages", "metrics", "features", "formats", "text", "system"},
+    "explaining": {
+        "tasks",
+        "runtime",
+        "reports",
+        "messages",
+        "metrics",
+        "features",
+        "formats",
+        "text",
+        "system",
+    },
+    "bulk": {"tasks", "runtime", "reports", "messages", "metrics", "features", "formats", "text", "system"},
 }
 """Packages that never import torch, and the packages that each may import."""
 WITH_TORCH = {

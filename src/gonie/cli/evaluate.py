@@ -142,9 +142,8 @@ def _evaluate(
     import json
     from shlex import quote
 
-    from rich.console import Console
-
     from gonie.errors import InputError
+    from gonie.reports.console import MessageConsole
     from gonie.reports.error_list import error_writer, print_errors, write_errors
     from gonie.system.files import atomic_write
     from gonie.tasks.evaluation import FORMAT
@@ -161,7 +160,7 @@ def _evaluate(
     evaluator = loaded.evaluator(given)
     # before scoring, since it refuses an unknown file suffix
     write = error_writer(errors_file, evaluator.error) if errors_file else None
-    console = Console(highlight=False)
+    console = MessageConsole(highlight=False)
     with console.status(f"scoring {file}"):
         scores = evaluator.score(loaded.model, file, folder=model, options={**given, FORMAT: format})
     errors = scores.errors() if errors_file else []

@@ -120,7 +120,6 @@ _TRAINING: dict[str, Meant] = {
     "--vectors": _key("data.vectors"),
     "--embeddings": _key("data.vectors"),
     "--language": _key("data.language"),
-    "--lang": _key("data.language"),
     "--format": _key("data.format"),
     "--tag-column": _key("data.tag_column"),
     "--tag-names": _key("data.tag_names"),
