@@ -6,9 +6,9 @@
     python tools/messages.py --fill FILE.json           add translations from such a file, or - for stdin
 
 Texts are found in the source: every string that reads like English (two words or more), and single words
-where they are shown, such as headings, columns and the arguments of ``say``. Texts that no user of the command
-line sees are left out by the rules below. A f-string is a template with numbered fields, as described in
-src/gonie/messages/templates.py.
+where they are shown, such as headings, columns and the arguments of ``say``. Strings that no user of the
+command line sees are left out by the rules below. An f-string is a template with numbered fields
+(src/gonie/messages/templates.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from gonie.messages.templates import fields, pieces
+from gonie.messages.templates import fields, letters, pieces
+from gonie.tasks.recipe import recipe_names, recipe_summary
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "gonie"
@@ -40,6 +41,9 @@ UNSEEN = (
     "reports/html/style.py",
     "reports/report_style.py",
     "reports/explanations/style.py",
+    "reports/html/",
+    "tasks/torch/synthetic.py",
+    "tasks/tagging/torch/synthetic.py",
 )
 """Files without texts for the command line."""
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2} \{")
@@ -55,12 +59,25 @@ SHOWN = {
 """Functions whose arguments are shown, also single words."""
 NAMED = {"header", "columns", "_COLUMNS", "COLUMNS", "names", "caption", "purpose", "noun", "title", "unit"}
 """Variables and keyword arguments with texts."""
+MARKUP = {"class_", "style", "header_style", "role", "viewBox", "xycoords", "textcoords", "loc", "alias"}
+"""Keyword arguments that are not shown."""
+VIEWS = re.compile(r"^reports/|^cli/views/|view\.py$|report\.py$|^experiments/tables\.py$")
+"""Files in which the names above hold texts of one word."""
+WORD = (
+    r"(gonie|--[\w-]+|(\{\d\})+|[A-Z]+|[\w.-]+=\S*|data|check|compare|train|tag|explain|evaluate|classify|export|"
+    r"tokenise|convert|stats|recipes|cuda|cpu|jsonl|bold|red|green)"
+)
+COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
+"""A command or its options, which are the same in every language."""
+LEAST = 3
+"""A template with fewer letters matches too many texts."""
 MAPPED = {"facts", "values", "MENTIONS", "WORDS", "names", "skipped", "noticed", "choices"}
 """Mappings whose keys or values are texts."""
 HIDDEN_CALLS = {
     "compile", "sub", "search", "match", "fullmatch", "finditer", "split", "findall", "getLogger", "warn",
-    "TypeVar", "NewType", "getattr", "hasattr", "setattr", "catch_warnings", "filterwarnings", "field_validator",
-    "import_module", "encode", "removeprefix", "removesuffix", "startswith", "endswith", "strptime", "partition",
+    "TypeVar", "NewType", "getattr", "hasattr", "setattr", "catch_warnings", "filterwarnings",
+    "field_validator", "import_module", "encode", "removeprefix", "removesuffix", "startswith", "endswith",
+    "partition", "replace", "sentence_of",
 }  # fmt: skip
 """Functions whose arguments are not shown."""
 FOREIGN = {
@@ -91,10 +108,11 @@ def texts() -> dict[str, list[str]]:
 def _all_texts() -> Iterator[tuple[str, Iterable[str]]]:
     yield "cli (help)", _help_texts()
     yield from FOREIGN.items()
+    yield "recipes", map(recipe_summary, recipe_names())
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
         if not name.startswith(UNSEEN):
-            yield name, Module(ast.parse(path.read_text("utf-8"))).texts()
+            yield name, Module(ast.parse(path.read_text("utf-8")), view=bool(VIEWS.search(name))).texts()
 
 
 def _help_texts() -> Iterator[str]:
@@ -128,8 +146,9 @@ def is_command(paragraph: str) -> bool:
 class Module:
     """The texts of one parsed source file."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, *, view: bool) -> None:
         self.tree = tree
+        self.view = view
         self.parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
 
     def texts(self) -> Iterator[str]:
@@ -139,7 +158,7 @@ class Module:
             if not _is_string(node) or self._is_part(node) or self._is_hidden(node):
                 continue
             template = self.template(node)
-            if CODE.search(template) or not any(letter.isalpha() for letter in _literal(template)):
+            if CODE.search(template) or COMMAND.fullmatch(template) or letters(_literal(template)) < LEAST:
                 continue
             if noun := self._noun(node):
                 yield noun
@@ -179,11 +198,8 @@ class Module:
         if not isinstance(node, ast.IfExp):
             return None
         words = [each.value for each in (node.body, node.orelse) if isinstance(each, ast.Constant)]
-        if len(words) < 2 or not all(
-            isinstance(word, str) and re.fullmatch(r"[a-z' ]*", word) for word in words
-        ):
-            return None
-        return f"{{{'|'.join(words)}}}" if max(map(len, words)) <= 8 else None
+        grammar = all(isinstance(word, str) and re.fullmatch(r"[a-z' ]{0,8}", word) for word in words)
+        return f"{{{'|'.join(map(str, words))}}}" if len(words) == 2 and grammar else None
 
     def _assigned(self, name: ast.Name) -> ast.expr | None:
         """Return the only value that the function of a name assigns to it."""
@@ -209,33 +225,17 @@ class Module:
         """Return whether a string is part of a longer one."""
         parent = self.parents[node]
         return (
-            isinstance(parent, ast.JoinedStr | ast.FormattedValue)
-            and isinstance(node, ast.Constant | ast.JoinedStr)
-            and (isinstance(parent, ast.JoinedStr) or parent.format_spec is node)
-        ) or (isinstance(parent, ast.BinOp) and _is_string(parent))
+            isinstance(parent, ast.JoinedStr)
+            or (isinstance(parent, ast.FormattedValue) and parent.format_spec is node)
+            or (isinstance(parent, ast.BinOp) and _is_string(parent))
+        )
 
     def _is_hidden(self, node: ast.expr) -> bool:
         """Return whether a string is no text: a docstring, an annotation, an expression or a key."""
         child: ast.AST = node
         while (parent := self.parents.get(child)) is not None:
-            if isinstance(parent, ast.Expr) and child is node:
+            if _hides(parent, child):
                 return True
-            if isinstance(parent, ast.Call):
-                name = _called(parent)
-                if name in HIDDEN_CALLS and child is not parent.func:
-                    return True
-            if isinstance(parent, ast.Compare | ast.match_case):
-                return True
-            if isinstance(parent, ast.Assert):
-                return True
-            if isinstance(parent, ast.AnnAssign | ast.arg) and child is parent.annotation:
-                return True
-            if isinstance(parent, ast.FunctionDef) and (
-                child is parent.returns or child in parent.decorator_list
-            ):
-                return True
-            if isinstance(parent, ast.Subscript) and child is parent.slice:
-                return _named(parent.value) not in MAPPED
             if isinstance(parent, ast.stmt):
                 return False
             child = parent
@@ -247,6 +247,9 @@ class Module:
         while (parent := self.parents.get(child)) is not None and not isinstance(child, ast.stmt):
             if isinstance(parent, ast.Call) and _called(parent) in SHOWN and child in parent.args:
                 return True
+            if not self.view:
+                child = parent
+                continue
             if isinstance(parent, ast.keyword) and parent.arg in NAMED:
                 return True
             if isinstance(parent, ast.Assign | ast.AnnAssign):
@@ -258,6 +261,30 @@ class Module:
                 return False
             child = parent
         return False
+
+
+def _hides(parent: ast.AST, child: ast.AST) -> bool:
+    """Return whether strings in a part of a syntax node are not shown."""
+    match parent:
+        case ast.Compare() | ast.match_case() | ast.Assert():
+            hidden = True
+        case ast.Expr():
+            hidden = isinstance(child, ast.Constant)
+        case ast.Call():
+            hidden = _called(parent) in HIDDEN_CALLS and child is not parent.func
+        case ast.Attribute():
+            hidden = parent.attr == "split"
+        case ast.keyword():
+            hidden = parent.arg in MARKUP
+        case ast.AnnAssign() | ast.arg():
+            hidden = child is parent.annotation
+        case ast.FunctionDef():
+            hidden = child is parent.returns or child in parent.decorator_list
+        case ast.Subscript():
+            hidden = child is parent.slice and _named(parent.value) not in MAPPED
+        case _:
+            hidden = False
+    return hidden
 
 
 def _is_string(node: ast.AST) -> bool:
@@ -317,9 +344,7 @@ def problems(found: dict[str, list[str]], table: dict[str, str], *, empty: bool 
         elif not fields(text) >= fields(translation):
             wrong.append(f"unknown field in the translation of: {text}")
         elif lost := fields(text) - fields(translation):
-            wrong.append(
-                f"no {', '.join(f'{{{each}}}' for each in sorted(lost))} in the translation of: {text}"
-            )
+            wrong.append(f"no {{{min(lost)}}} in the translation of: {text}")
     return wrong
 
 

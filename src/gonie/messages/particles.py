@@ -1,6 +1,6 @@
 """Korean particles, which depend on the last sound of the word before them: 토큰은, 레시피는.
 
-A word in Latin letters or digits counts as it is read aloud in Korean: 3 is 삼, F1 is 에프원, "token" is 토큰.
+A word in Latin letters or digits counts as it is read aloud in Korean: 3 is 삼, "token" is 토큰.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ A table maps English templates to templates of another language:
     no column {0}: the line has {1}      열 {0}{이/가} 없습니다. 이 줄에는 {1}{이/가} 있습니다
     {0} of {1} {is|are} not aligned      {1!t} 중 {0}{이/가} 정렬되지 않았습니다
 
-``{0}`` is a value, copied as it is. ``{0!t}`` in a translation is a text of gonie, which is translated in turn.
+``{0}`` is a value, copied as it is. ``{0!t}`` in a translation is a text of gonie, translated in turn.
 ``{is|are}`` in English are words of which one is there. ``{이/가}`` is the particle that fits the text before
 it. ``{{`` and ``}}`` are braces.
 
@@ -40,7 +40,7 @@ LONGEST = 4000
 """Longer texts are lists or data, and are translated line by line only."""
 
 
-class Reading(NamedTuple):
+class Rendition(NamedTuple):
     """A text in another language, and the number of English letters that templates cover."""
 
     text: str
@@ -123,70 +123,69 @@ class Translator:
                     self._known[_plain(key)] = translation
                 else:
                     self._counted[key] = translation
-        self._readings: dict[str, Reading] = {}
+        self._readings: dict[str, Rendition] = {}
 
     def __call__(self, text: str) -> str:
         """Return a text in the language of the table, or as it is if the table does not have it."""
         return self._read(text).text
 
-    def _read(self, text: str) -> Reading:
+    def _read(self, text: str) -> Rendition:
         if text not in self._readings:
             self._readings[text] = max(self._ways(text), key=lambda reading: reading.covered)
         return self._readings[text]
 
-    def _ways(self, text: str) -> Iterator[Reading]:
+    def _ways(self, text: str) -> Iterator[Rendition]:
         """Yield every way to read a text. The first is the text as it is."""
-        yield Reading(text, 0)
+        yield Rendition(text, 0)
         if not text or text.isspace():
             return
         if (known := self._known.get(text)) is not None:
-            yield Reading(self._write(known, {}), letters(text) + 1)
+            yield Rendition(self._write(known, {}), letters(text) + 1)
             return
         if len(text) <= LONGEST:
             yield from self._matches(text)
             yield from self._counts(text)
         yield from self._parts(text)
 
-    def _matches(self, text: str) -> Iterator[Reading]:
+    def _matches(self, text: str) -> Iterator[Rendition]:
         for template in self._templates:
             if template.anchor in text and (found := template.pattern.fullmatch(text)):
                 values = {name[1:]: value for name, value in found.groupdict().items()}
-                nested = [
-                    self._read(values[name])
-                    for kind, name in pieces(template.translation)
-                    if kind == "nested"
-                ]
-                if template.letters or all(reading.covered for reading in nested):
-                    covered = template.letters + sum(reading.covered for reading in nested)
-                    yield Reading(self._write(template.translation, values), covered)
+                marks = pieces(template.translation)
+                nested = sum(self._read(values[name]).covered for kind, name in marks if kind == "nested")
+                yield Rendition(self._write(template.translation, values), template.letters + nested)
 
-    def _counts(self, text: str) -> Iterator[Reading]:
+    def _counts(self, text: str) -> Iterator[Rendition]:
         """Read a number and a phrase, which is in the singular after 1."""
         if counted := NUMBER.fullmatch(text):
             number, phrase = counted.groups()
             known = self._counted.get(phrase) if number == "1" else self._known.get(phrase)
             if known is not None:
                 shown = self._write(known, {"n": number})
-                yield Reading(shown if "{n}" in known else f"{shown} {number}개", letters(phrase) + 1)
+                yield Rendition(shown if "{n}" in known else f"{shown} {number}개", letters(phrase) + 1)
             elif (reading := self._read(phrase)).covered and number != "1":
-                yield Reading(f"{reading.text} {number}개", reading.covered)
+                yield Rendition(f"{reading.text} {number}개", reading.covered)
 
-    def _parts(self, text: str) -> Iterator[Reading]:
-        """Read lines, sentences, and what follows a file name on their own."""
+    def _parts(self, text: str) -> Iterator[Rendition]:
+        """Read lines, sentences, counts, and what follows a file name on their own."""
         if "\n" in text:
             read = [self._read(line) for line in text.split("\n")]
-            yield Reading("\n".join(line.text for line in read), sum(line.covered for line in read))
+            yield Rendition("\n".join(line.text for line in read), sum(line.covered for line in read))
             return
+        parts = text.split(", ")
+        if len(parts) > 1 and all(map(NUMBER.fullmatch, parts)):
+            counts = [self._read(part) for part in parts]
+            yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
         if place := PLACE.match(text):
             rest = self._read(text[place.end() :])
-            yield Reading(f"{self._known.get(place[1], place[1])}: {rest.text}", rest.covered)
+            yield Rendition(f"{self._known.get(place[1], place[1])}: {rest.text}", rest.covered)
         for stop in re.finditer(r"[.;] +", text):
             first, rest = self._read(text[: stop.start()]), self._read(text[stop.end() :])
-            yield Reading(f"{first.text}{stop[0]}{rest.text}", first.covered + rest.covered)
+            yield Rendition(f"{first.text}{stop[0]}{rest.text}", first.covered + rest.covered)
         line = BULLET.fullmatch(text)
         if line and line[2] and line[2] != text:
             inner = self._read(line[2])
-            yield Reading(f"{line[1]}{inner.text}{line[3]}", inner.covered)
+            yield Rendition(f"{line[1]}{inner.text}{line[3]}", inner.covered)
 
     def _write(self, template: str, values: Mapping[str, str]) -> str:
         """Return a translation with its values, and with the particles that fit them."""

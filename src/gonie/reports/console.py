@@ -13,7 +13,10 @@ from gonie.messages import language, say
 
 
 class MessageConsole(Console):
-    """Translates lines, and the headings and captions of tables. Cells and text of several styles are data."""
+    """Translates lines, and the headings and captions of tables.
+
+    Cells, and text of several styles, are data.
+    """
 
     def print(self, *shown: Any, **settings: Any) -> None:
         """Print lines, texts and tables."""

@@ -61,9 +61,10 @@ def greatest(shown: Sequence[Line]) -> float:
 def _table(transitions: Transitions) -> Markup:
     shown = list(lines(transitions))
     most = greatest(shown)
+    names = (say(START), *(label for label, _ in shown[1:]))
     rows = [
-        row(say(label) if label == START else label, *(_cell(score, most) for score in scores))
-        for label, scores in shown
+        row(name, *(_cell(score, most) for score in scores))
+        for name, (_, scores) in zip(names, shown, strict=True)
     ]
     header = ("from ↓ to →", *map(escape, transitions.labels[:MOST]), END)
     return table(caption="Scores of transitions", header=header, rows=rows, class_="moves")
