@@ -49,12 +49,13 @@ UNSEEN = (
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2} \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
-    r"\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|^[A-Z]+( [A-Z]+)*$|\{task\.|;\s*\}|^import |^from |[{;]\s*--?\w+:"
+    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|^[A-Z]+( [A-Z]+)*$|^[a-z]+(_[a-z]+)+$|"
+    r"\{task\.|;\s*\}|^import |^from |[{;]\s*--?\w+:"
 )
 """Expressions, markup and code."""
 SHOWN = {
     "section", "note", "folded", "say", "opening", "add_column", "Table", "score_grid", "help", "count",
-    "count_of", "average_row", "print_lines", "StepProgress", "describe",
+    "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose",
 }  # fmt: skip
 """Functions whose arguments are shown, also single words."""
 NAMED = {"header", "columns", "_COLUMNS", "COLUMNS", "names", "caption", "purpose", "noun", "title", "unit"}
@@ -69,6 +70,8 @@ WORD = (
 )
 COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
 """A command or its options, which are the same in every language."""
+GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur"}
+"""Words that differ with a number, which other languages need not have."""
 LEAST = 3
 """A template with fewer letters matches too many texts."""
 MAPPED = {"facts", "values", "MENTIONS", "WORDS", "names", "skipped", "noticed", "choices"}
@@ -77,10 +80,10 @@ HIDDEN_CALLS = {
     "compile", "sub", "search", "match", "fullmatch", "finditer", "split", "findall", "getLogger", "warn",
     "TypeVar", "NewType", "getattr", "hasattr", "setattr", "catch_warnings", "filterwarnings",
     "field_validator", "import_module", "encode", "removeprefix", "removesuffix", "startswith", "endswith",
-    "partition", "replace", "sentence_of",
+    "partition", "replace", "_map",
 }  # fmt: skip
 """Functions whose arguments are not shown."""
-FOREIGN = {
+OTHERS = {
     "cli/main.py (Typer)": (
         "Usage: ", "Arguments", "Options", "Commands", "Error", "[default: {0}]", "[required]",
         "Show this message and exit.",
@@ -89,8 +92,17 @@ FOREIGN = {
         "Input should be a valid integer", "Input should be a valid number", "Input should be a valid string",
         "Input should be a valid boolean", "Input should be a valid list",
     ),
+    "reports (names)": (
+        "attention", "erasure", "random", "control", "faithfulness", "input", "output", "text", "pair",
+        "sentence", "texts", "pairs", "tagger", "taggers", "classifier", "classifiers", "train", "dev",
+        "test",
+        "note", "warning", "failed", "format", "separator", "scheme", "tab", "blank", "tabs", "blanks",
+        "shortest", "median", "longest", "entity", "label", "confidence", "spurious", "missed", "tag",
+        "arguments", "argument", "a number", "data", "model", "memory", "with", "without",
+        "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
+    ),
 }  # fmt: skip
-"""Texts of libraries that gonie shows."""
+"""Texts of libraries, names that are also values, and parts of texts."""
 
 
 def texts() -> dict[str, list[str]]:
@@ -107,7 +119,7 @@ def texts() -> dict[str, list[str]]:
 
 def _all_texts() -> Iterator[tuple[str, Iterable[str]]]:
     yield "cli (help)", _help_texts()
-    yield from FOREIGN.items()
+    yield from OTHERS.items()
     yield "recipes", map(recipe_summary, recipe_names())
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
@@ -158,11 +170,13 @@ class Module:
             if not _is_string(node) or self._is_part(node) or self._is_hidden(node):
                 continue
             template = self.template(node)
-            if CODE.search(template) or COMMAND.fullmatch(template) or letters(_literal(template)) < LEAST:
-                continue
             if noun := self._noun(node):
                 yield noun
-            elif PROSE.search(template) or (self._is_shown(node) and _is_word(template)):
+            elif self._is_said(node):
+                yield template
+            elif CODE.search(template) or COMMAND.fullmatch(template) or letters(_literal(template)) < LEAST:
+                continue
+            elif PROSE.search(template) or self._is_shown(node):
                 yield template
 
     def template(self, node: ast.expr) -> str:
@@ -198,8 +212,7 @@ class Module:
         if not isinstance(node, ast.IfExp):
             return None
         words = [each.value for each in (node.body, node.orelse) if isinstance(each, ast.Constant)]
-        grammar = all(isinstance(word, str) and re.fullmatch(r"[a-z' ]{0,8}", word) for word in words)
-        return f"{{{'|'.join(map(str, words))}}}" if len(words) == 2 and grammar else None
+        return f"{{{'|'.join(words)}}}" if len(words) == 2 and GRAMMAR.issuperset(words) else None
 
     def _assigned(self, name: ast.Name) -> ast.expr | None:
         """Return the only value that the function of a name assigns to it."""
@@ -240,6 +253,11 @@ class Module:
                 return False
             child = parent
         return False
+
+    def _is_said(self, node: ast.expr) -> bool:
+        """Return whether a string is the argument of ``say``."""
+        call = self.parents[node]
+        return isinstance(call, ast.Call) and _called(call) == "say"
 
     def _is_shown(self, node: ast.expr) -> bool:
         """Return whether a single word is a text, by the call or the name that it is for."""
@@ -293,10 +311,13 @@ def _is_string(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
+FIELD = r"(\{\w*(?::[^{}\s]*)?\})"
+
+
 def _constant(text: str) -> Iterator[str | ast.expr]:
     """Yield a plain string; ``{}`` and ``{name}`` in it are fields for ``str.format``."""
-    for part in re.split(r"(\{\w*\})", text):
-        if re.fullmatch(r"\{\w*\}", part):
+    for part in re.split(FIELD, text):
+        if re.fullmatch(FIELD, part):
             yield ast.Name(id="value")
         else:
             yield part.replace("{", "{{").replace("}", "}}")
@@ -312,10 +333,6 @@ def _named(node: ast.AST) -> str:
 
 def _literal(template: str) -> str:
     return "".join(value for kind, value in pieces(template) if kind == "literal")
-
-
-def _is_word(template: str) -> bool:
-    return re.fullmatch(r"[A-Za-z][A-Za-z0-9 ,%?'-]*", template) is not None
 
 
 # --- the table -------------------------------------------------------------------------------------------

@@ -110,13 +110,13 @@ class Command(TranslatedHelp, TyperCommand):
 
 
 def _own_options(message: str, own: Collection[str]) -> str:
-    """Return a message with options that the command has, or else with recipe keys if it trains."""
+    """Return a message for the user, with options of the command, or else with recipe keys if it trains."""
 
     def typed(match: re.Match[str]) -> str:
         option, value, key = match.groups()
         return f"--{option} {value}" if f"--{option}" in own else f"--set {key}={value}"
 
-    return OPTION.sub(typed, message if "--set" in own else TRAINING.sub("", message))
+    return OPTION.sub(typed, say(message if "--set" in own else TRAINING.sub("", message)))
 
 
 class Commands(TranslatedHelp, TyperGroup):

@@ -34,6 +34,8 @@ MARK = re.compile(r"\{\{|\}\}|\{(?P<field>\d+|n)(?P<nested>!t)?\}|\{(?P<choice>[
 NUMBER = re.compile(r"(\d[\d,]*) (.+)", re.DOTALL)
 PLACE = re.compile(r"(\S*[\w./\]\)'\"](?::\d+)?|note|warning|failed|gonie): ", re.DOTALL)
 """A file, a key, or a word that begins a message."""
+CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
+"""A detected setting, the choice, which is data, and the reason."""
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
 """A line: its indent or bullet, its text, and the colon or full stop at its end."""
 LONGEST = 4000
@@ -167,7 +169,7 @@ class Translator:
                 yield Rendition(f"{reading.text} {number}개", reading.covered)
 
     def _parts(self, text: str) -> Iterator[Rendition]:
-        """Read lines, sentences, counts, and what follows a file name on their own."""
+        """Read lines, sentences, counts, choices, and what follows a file name on their own."""
         if "\n" in text:
             read = [self._read(line) for line in text.split("\n")]
             yield Rendition("\n".join(line.text for line in read), sum(line.covered for line in read))
@@ -176,6 +178,9 @@ class Translator:
         if len(parts) > 1 and all(map(NUMBER.fullmatch, parts)):
             counts = [self._read(part) for part in parts]
             yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
+        if (choice := CHOICE.fullmatch(text)) and (name := self._known.get(choice[1])) is not None:
+            reason = self._read(choice[3])
+            yield Rendition(f"{name}: {choice[2]} ({reason.text})", letters(choice[1]) + reason.covered)
         if place := PLACE.match(text):
             rest = self._read(text[place.end() :])
             yield Rendition(f"{self._known.get(place[1], place[1])}: {rest.text}", rest.covered)

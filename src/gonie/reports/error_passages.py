@@ -50,7 +50,7 @@ Mark = tuple[str, Markup | str]
 
 def _span_marks(mistake: Mistake, shown: Collection[int], *, gold: bool) -> dict[TokenSpan, Mark]:
     spans, others = (mistake.gold, mistake.predicted) if gold else (mistake.predicted, mistake.gold)
-    wrong = ("missed", "due") if gold else ("spurious", "given")
+    wrong = (say("missed"), "due") if gold else (say("spurious"), "given")
     correct = mistake.correct
     return {
         span: _span_mark(span, others, correct=correct, wrong=wrong) for span in spans if span[0] in shown
@@ -67,7 +67,7 @@ def _span_mark(
         return side, f"{span[2]} · {say('wrong type')}"
     if any(overlap(span, other) for other in others):
         return side, f"{span[2]} · {say('wrong boundary')}"
-    return side, f"{span[2]} · {say(alone)}"
+    return side, f"{span[2]} · {alone}"
 
 
 def _tag_marks(mistake: Mistake) -> dict[TokenSpan, Mark]:

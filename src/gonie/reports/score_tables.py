@@ -78,7 +78,7 @@ def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
             ("spurious", confusion.spurious),
         ):
             rows.append(_shaded(say(name), [part[label] for label in shown], right=None, blank=2))
-    extra = ("wrong boundary", "missed") if boundaries else ()
+    extra = (say("wrong boundary"), say("missed")) if boundaries else ()
     header = ("gold ↓ predicted →", *map(escape, shown), *extra)
     return fragment(
         table(caption="Counts", header=header, rows=rows, class_="shades"),
