@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from gonie.messages.templates import fields, letters, pieces
+from gonie.messages.templates import fields, pieces
 from gonie.tasks.recipe import recipe_names, recipe_summary
 
 ROOT = Path(__file__).parent.parent
@@ -46,7 +46,7 @@ UNSEEN = (
     "tasks/tagging/torch/synthetic.py",
 )
 """Files without texts for the command line."""
-PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2} \{")
+PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
     r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|^[A-Z]+( [A-Z]+)*$|^[a-z]+(_[a-z]+)+$|"
@@ -55,7 +55,7 @@ CODE = re.compile(
 """Expressions, markup and code."""
 SHOWN = {
     "section", "note", "folded", "say", "opening", "add_column", "Table", "score_grid", "help", "count",
-    "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose",
+    "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose", "grid_of",
 }  # fmt: skip
 """Functions whose arguments are shown, also single words."""
 NAMED = {"header", "columns", "_COLUMNS", "COLUMNS", "names", "caption", "purpose", "noun", "title", "unit"}
@@ -73,7 +73,7 @@ COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
 GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur"}
 """Words that differ with a number, which other languages need not have."""
 LEAST = 3
-"""A template with fewer letters matches too many texts."""
+"""A template with fewer letters and digits matches too many texts."""
 MAPPED = {"facts", "values", "MENTIONS", "WORDS", "names", "skipped", "noticed", "choices"}
 """Mappings whose keys or values are texts."""
 HIDDEN_CALLS = {
@@ -98,7 +98,8 @@ OTHERS = {
         "test",
         "note", "warning", "failed", "format", "separator", "scheme", "tab", "blank", "tabs", "blanks",
         "shortest", "median", "longest", "entity", "label", "confidence", "spurious", "missed", "tag",
-        "arguments", "argument", "a number", "data", "model", "memory", "with", "without",
+        "arguments", "argument", "a number", "data", "model", "memory", "with", "without", "folder", "report",
+        "dev F1", "test F1", "dev accuracy", "test accuracy", "best",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     ),
 }  # fmt: skip
@@ -174,7 +175,11 @@ class Module:
                 yield noun
             elif self._is_said(node):
                 yield template
-            elif CODE.search(template) or COMMAND.fullmatch(template) or letters(_literal(template)) < LEAST:
+            elif (
+                CODE.search(template)
+                or COMMAND.fullmatch(template)
+                or sum(map(str.isalnum, _literal(template))) < LEAST
+            ):
                 continue
             elif PROSE.search(template) or self._is_shown(node):
                 yield template

@@ -20,6 +20,8 @@ DIGITS: dict[str, Sound] = {
 }
 LETTERS: dict[str, Sound] = {"L": "ㄹ", "R": "ㄹ", "M": "consonant", "N": "consonant"}
 """Letters whose Korean name ends in a consonant."""
+WORD = 4
+"""From this length on, capitals are read as a word, such as FILE, and not letter by letter."""
 _ENDINGS: tuple[tuple[re.Pattern[str], Sound], ...] = (
     (re.compile(r"le?$"), "ㄹ"),  # label, file
     (re.compile(r"([mn]|[aeiou][mn]e|ng)$"), "consonant"),  # token, name
@@ -53,6 +55,6 @@ def last_sound(text: str) -> Sound | None:
         return DIGITS[last]
     found = re.search(r"[A-Za-z]+$", text[: spoken.start() + 1])
     word = found[0] if found else last
-    if word.isupper():
+    if word.isupper() and len(word) < WORD:
         return LETTERS.get(last, "vowel")
     return next((sound for ending, sound in _ENDINGS if ending.search(word.lower())), "vowel")

@@ -13,7 +13,7 @@ A phrase in the plural (``rows without a label``) also stands for its count: ``2
 "레이블이 없는 행 2개", or another form where the translation has ``{n}``: "사람 {n}명".
 
 A text that no single template matches is cut at line ends and full stops and after a file name, and each part
-is translated. Of several ways, the one that covers most letters wins.
+is translated. Of several ways, the first that covers most letters wins.
 """
 
 from __future__ import annotations
@@ -144,10 +144,10 @@ class Translator:
         if (known := self._known.get(text)) is not None:
             yield Rendition(self._write(known, {}), letters(text) + 1)
             return
-        if len(text) <= LONGEST:
-            yield from self._matches(text)
-            yield from self._counts(text)
         yield from self._parts(text)
+        if len(text) <= LONGEST:
+            yield from self._counts(text)
+            yield from self._matches(text)
 
     def _matches(self, text: str) -> Iterator[Rendition]:
         for template in self._templates:

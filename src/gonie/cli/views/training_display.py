@@ -132,12 +132,12 @@ class TrainingDisplay:
         if not self._closing:
             return
         for name, value in result.output.results:
-            self._console.print(f"{escape(say(name))} [bold]{escape(value)}[/bold]")
+            self._console.print(f"{escape(say(name))} [bold]{escape(say(value))}[/bold]")
         for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
         for number, command in enumerate(result.output.commands):
-            self._console.print(f"{'     ' if number else 'Try: '} {command}", markup=False)
+            self._console.print(f"{'     ' if number else say('Try: ')} {command}", markup=False)
 
     def _eta(self, done: float) -> str:
         """Format the remaining time after ``done`` epochs, estimated from the epochs of this session.
