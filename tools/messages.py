@@ -99,7 +99,8 @@ OTHERS = {
         "note", "warning", "failed", "format", "separator", "scheme", "tab", "blank", "tabs", "blanks",
         "shortest", "median", "longest", "entity", "label", "confidence", "spurious", "missed", "tag",
         "arguments", "argument", "a number", "data", "model", "memory", "with", "without", "folder", "report",
-        "dev F1", "test F1", "dev accuracy", "test accuracy", "best",
+        "dev F1", "test F1", "dev accuracy", "test accuracy", "best", "{0}  (95% {1} to {2})",
+        "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     ),
 }  # fmt: skip
@@ -173,15 +174,9 @@ class Module:
             template = self.template(node)
             if noun := self._noun(node):
                 yield noun
-            elif self._is_said(node):
-                yield template
-            elif (
-                CODE.search(template)
-                or COMMAND.fullmatch(template)
-                or sum(map(str.isalnum, _literal(template))) < LEAST
+            elif self._is_said(node) or (
+                _may_be_text(template) and (PROSE.search(template) or self._is_shown(node))
             ):
-                continue
-            elif PROSE.search(template) or self._is_shown(node):
                 yield template
 
     def template(self, node: ast.expr) -> str:
@@ -334,6 +329,13 @@ def _called(call: ast.Call) -> str:
 
 def _named(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _may_be_text(template: str) -> bool:
+    """Return whether a template is no code, no command, and has letters enough to be found again."""
+    if CODE.search(template) or COMMAND.fullmatch(template):
+        return False
+    return sum(map(str.isalnum, _literal(template))) >= LEAST
 
 
 def _literal(template: str) -> str:

@@ -331,7 +331,8 @@ def explain_command(group: str, name: str, args: Sequence[str], known: Sequence[
     rest = "".join(f" {shlex.quote(word)}" for word in args)
     where = Path(name)
     near = get_close_matches(name, known, n=1)
-    wrong = f"no such command: {group.partition(' ')[2]} {name}".replace(":  ", ": ")
+    typed = f"{group.partition(' ')[2]} {name}".strip()
+    wrong = f"no such command: {typed}"
     if name in COMMANDS:
         lines = [f"{command}{rest}" for command in COMMANDS[name]]
     elif name in recipe_names():

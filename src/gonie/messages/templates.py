@@ -165,8 +165,10 @@ class Translator:
             if known is not None:
                 shown = self._write(known, {"n": number})
                 yield Rendition(shown if "{n}" in known else f"{shown} {number}개", letters(phrase) + 1)
-            elif (reading := self._read(phrase)).covered and number != "1":
-                yield Rendition(f"{reading.text} {number}개", reading.covered)
+            else:
+                yield from (
+                    Rendition(f"{each.text} {number}개", each.covered) for each in self._matches(phrase)
+                )
 
     def _parts(self, text: str) -> Iterator[Rendition]:
         """Read lines, sentences, counts, choices, and what follows a file name on their own."""

@@ -15,7 +15,7 @@ from gonie.messages import language, say
 class MessageConsole(Console):
     """Translates lines, and the headings and captions of tables.
 
-    Cells, and text of several styles, are data.
+    Cells, headings that are a ``Text``, and text of several styles are data.
     """
 
     def print(self, *shown: Any, **settings: Any) -> None:
@@ -39,6 +39,6 @@ def _translated(shown: Any) -> Any:
         return Text(say(shown.plain), style=shown.style, justify=shown.justify, overflow=shown.overflow)
     if isinstance(shown, Table):
         for column in shown.columns:
-            column.header = _translated(column.header)
+            column.header = _translated(column.header) if isinstance(column.header, str) else column.header
         shown.title, shown.caption = _translated(shown.title), _translated(shown.caption)
     return shown

@@ -189,7 +189,8 @@ def _table(comparison: Comparison) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(header(comparison)):
         side: Literal["left", "right"] = "left" if at < len(comparison.axes) else "right"
-        table.add_column(Text(name), justify=side, overflow="fold")
+        shown = name if at < len(comparison.axes) else say(name)
+        table.add_column(Text(shown), justify=side, overflow="fold")
     for row in comparison.rows:
         table.add_row(*map(Text, cells(comparison, row)), style="bold green" if row.best else None)
     return table

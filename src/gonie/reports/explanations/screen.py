@@ -121,7 +121,7 @@ def bars(shares: Iterable[tuple[str, float]]) -> Table:
     return grid
 
 
-def grid_of(columns: Sequence[str]) -> Table:
+def grid_of(columns: Sequence[str | Text]) -> Table:
     """Return an empty table with left-aligned names and right-aligned numbers."""
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(columns):
