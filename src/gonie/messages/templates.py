@@ -149,8 +149,11 @@ class Translator:
             yield from self._counts(text)
             yield from self._matches(text)
 
-    def _matches(self, text: str) -> Iterator[Rendition]:
+    def _matches(self, text: str, *, begun: bool = False) -> Iterator[Rendition]:
+        """Read a text by a whole template, or only by templates that begin with a word if ``begun``."""
         for template in self._templates:
+            if begun and not template.english[0].isalpha():
+                continue
             if template.anchor in text and (found := template.pattern.fullmatch(text)):
                 values = {name[1:]: value for name, value in found.groupdict().items()}
                 marks = pieces(template.translation)
@@ -166,9 +169,8 @@ class Translator:
                 shown = self._write(known, {"n": number})
                 yield Rendition(shown if "{n}" in known else f"{shown} {number}개", letters(phrase) + 1)
             else:
-                yield from (
-                    Rendition(f"{each.text} {number}개", each.covered) for each in self._matches(phrase)
-                )
+                for each in self._matches(phrase, begun=True):
+                    yield Rendition(f"{each.text} {number}개", each.covered)
 
     def _parts(self, text: str) -> Iterator[Rendition]:
         """Read lines, sentences, counts, choices, and what follows a file name on their own."""

@@ -18,7 +18,7 @@ from gonie.text.report import count
 def pretty(found: PairAnswer) -> Text:
     """Show an answer on one line: ``entailment 0.982  A man plays. | A man makes music.``"""
     answer = _headline(found)
-    return answer.append(say(f"  {one_line(found.text)} | {one_line(found.text_pair)}"))
+    return answer.append(f"  {one_line(found.text)} | {one_line(found.text_pair)}")
 
 
 def all_scores(found: PairAnswer) -> Text:
