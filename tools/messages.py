@@ -50,7 +50,7 @@ PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
     r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|^[A-Z]+( [A-Z]+)*$|^[a-z]+(_[a-z]+)+$|"
-    r"\{task\.|;\s*\}|^import |^from |[{;]\s*--?\w+:"
+    r"\{task\.|;\s*\}|^import |^from [\w.]+ import|[{;]\s*--?\w+:"
 )
 """Expressions, markup and code."""
 SHOWN = {
@@ -100,7 +100,7 @@ OTHERS = {
         "shortest", "median", "longest", "entity", "label", "confidence", "spurious", "missed", "tag",
         "arguments", "argument", "a number", "data", "model", "memory", "with", "without", "folder", "report",
         "dev F1", "test F1", "dev accuracy", "test accuracy", "best", "{0}  (95% {1} to {2})",
-        "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)",
+        "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)", "(start)", "(end)",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     ),
 }  # fmt: skip
