@@ -101,6 +101,7 @@ OTHERS = {
         "arguments", "argument", "a number", "data", "model", "memory", "with", "without", "folder", "report",
         "dev F1", "test F1", "dev accuracy", "test accuracy", "best", "{0}  (95% {1} to {2})",
         "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)", "(start)", "(end)",
+        "spans", "eojeol", "syllable", "morpheme", "word", "values",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     ),
 }  # fmt: skip

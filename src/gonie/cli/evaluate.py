@@ -185,12 +185,13 @@ def _page(loaded: LoadedModel, model: Path, file: Path, scores: FileScores) -> s
     from functools import partial
 
     from gonie.explaining.error_heat import ErrorHeat
+    from gonie.messages import say
     from gonie.training.folder import RunFolder
 
     explanation = loaded.task.explanation
     explained = None if explanation is None else partial(explanation().explained, loaded.model)
     return scores.page(
-        title=f"{model.name} on {file.name}",
+        title=f"{model.name}{say(' on ')}{file.name}",
         curve=RunFolder(model).history(),
         details={"file": str(file)},
         explain=None if explained is None else ErrorHeat(explained, scores.examples),
