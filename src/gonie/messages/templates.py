@@ -78,7 +78,7 @@ class Template:
     english: str
     translation: str
 
-    @cached_property
+    @property
     def anchor(self) -> str:
         """The longest literal. A text without it does not match."""
         return max((value for kind, value in pieces(self.english) if kind == "literal"), key=len, default="")
@@ -114,13 +114,14 @@ class Translator:
     def __init__(self, table: Mapping[str, str]) -> None:
         self._known: dict[str, str] = {}
         self._counted: dict[str, str] = {}
-        self._templates: list[Template] = []
+        self._templates: list[tuple[str, Template]] = []  # with their anchors
         for english, translation in table.items():
             if not translation:
                 continue
             for key in dict.fromkeys((english, _one(english))):
                 if any(kind != "literal" for kind, _ in pieces(key)):
-                    self._templates.append(Template(key, translation))
+                    template = Template(key, translation)
+                    self._templates.append((template.anchor, template))
                 elif key == english:
                     self._known[_plain(key)] = translation
                 else:
@@ -151,10 +152,10 @@ class Translator:
 
     def _matches(self, text: str, *, begun: bool = False) -> Iterator[Rendition]:
         """Read a text by a whole template, or only by templates that begin with a word if ``begun``."""
-        for template in self._templates:
+        for template in [each for anchor, each in self._templates if anchor in text]:
             if begun and not template.english[0].isalpha():
                 continue
-            if template.anchor in text and (found := template.pattern.fullmatch(text)):
+            if found := template.pattern.fullmatch(text):
                 values = {name[1:]: value for name, value in found.groupdict().items()}
                 marks = pieces(template.translation)
                 nested = sum(self._read(values[name]).covered for kind, name in marks if kind == "nested")
