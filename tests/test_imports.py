@@ -14,16 +14,19 @@ SOURCE = Path(__file__).parent.parent / "src" / "gonie"
 TORCH_FREE = {
     "system": set(),
     "text": {"system"},
+    "messages": {"text"},
     "formats": {"text", "system"},
     "features": {"text", "system"},
     "metrics": {"text", "system"},
-    "reports": {"metrics", "text", "system"},
+    "reports": {"messages", "metrics", "text", "system"},
     "runtime": {"features", "text", "system"},
-    "tasks": {"runtime", "reports", "metrics", "features", "formats", "text", "system"},
-    "explaining": {"tasks", "runtime", "reports", "metrics", "features", "formats", "text", "system"},
-    "bulk": {"tasks", "runtime", "reports", "metrics", "features", "formats", "text", "system"},
+    "tasks": {"runtime", "reports", "messages", "metrics", "features", "formats", "text", "system"},
 }
-"""Packages that never import torch, and the packages that each may import."""
+"""Packages that never import torch, and the packages that each may import.
+
+Packages below ``reports`` write English messages. They are translated where they are shown.
+"""
+TORCH_FREE["explaining"] = TORCH_FREE["bulk"] = {"tasks", *TORCH_FREE["tasks"]}
 WITH_TORCH = {
     "nn": set(),
     "export": {"nn", "runtime", "features", "metrics", "text", "system"},

@@ -89,6 +89,6 @@ def test_a_locked_cell_folder_stops_the_comparison(toy: Path, tmp_path: Path) ->
 def test_a_worker_trains_the_given_folder(toy: Path, tmp_path: Path) -> None:
     (folder,) = laid_out(toy, tmp_path, 1)
     told: list[Event] = []
-    assert start_cells(told.append, False)(folder)
+    assert start_cells(told.append, False, "en")(folder)
     assert told[0] == Began(folder)
     assert told[-1] == Ended(folder)

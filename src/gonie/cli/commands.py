@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, cast
 
 import typer
@@ -11,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from gonie.cli.hints import correct, explain_command, explain_url, explain_usage
 from gonie.errors import OPTION, TRAINING, GonieError, InputError
+from gonie.messages import language, say, without_language
 
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """The base class of the errors that Typer raises for invalid arguments."""
@@ -19,7 +21,59 @@ TEXTS = ("text", "words")
 """Parameters that may be any text, also a web address."""
 
 
-class Command(TyperCommand):
+HELP_TEXTS = (
+    "DEFAULT_STRING",
+    "REQUIRED_LONG_STRING",
+    "ARGUMENTS_PANEL_TITLE",
+    "OPTIONS_PANEL_TITLE",
+    "COMMANDS_PANEL_TITLE",
+)
+"""The texts of Typer's help pages."""
+
+
+class TranslatedHelp:
+    """The help page of a command or group in the language of the user."""
+
+    def get_usage(self, ctx: Any) -> str:
+        """Return the usage line."""
+        usage: str = super().get_usage(ctx)  # type: ignore[misc]
+        return usage.replace("Usage: ", say("Usage: "), 1)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help page."""
+        if language() == "en":
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+            return
+        with _translated(self, ctx):
+            super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+@contextmanager
+def _translated(command: Any, ctx: Any) -> Iterator[None]:
+    """Translate the help of a command, of its options and of its own commands inside the block."""
+    from typer import rich_utils
+
+    shown = [command, *command.get_params(ctx), *getattr(command, "commands", {}).values()]
+    kept = [(each, "help", each.help) for each in shown if getattr(each, "help", None)]
+    kept += [(rich_utils, name, getattr(rich_utils, name)) for name in HELP_TEXTS]
+    for each, name, text in kept:
+        setattr(each, name, _paragraphs(text))
+    try:
+        yield
+    finally:
+        for each, name, text in kept:
+            setattr(each, name, text)
+
+
+def _paragraphs(text: str) -> str:
+    """Translate a help text. Examples of commands keep their lines."""
+    return "\n\n".join(
+        part if part.lstrip().startswith("gonie ") else say(" ".join(part.split()))
+        for part in text.split("\n\n")
+    )
+
+
+class Command(TranslatedHelp, TyperCommand):
     """A command that says what to type instead of invalid arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -56,16 +110,16 @@ class Command(TyperCommand):
 
 
 def _own_options(message: str, own: Collection[str]) -> str:
-    """Return a message with options that the command has, or else with recipe keys if it trains."""
+    """Return a message for the user, with options of the command, or else with recipe keys if it trains."""
 
     def typed(match: re.Match[str]) -> str:
         option, value, key = match.groups()
         return f"--{option} {value}" if f"--{option}" in own else f"--set {key}={value}"
 
-    return OPTION.sub(typed, message if "--set" in own else TRAINING.sub("", message))
+    return OPTION.sub(typed, say(message if "--set" in own else TRAINING.sub("", message)))
 
 
-class Commands(TyperGroup):
+class Commands(TranslatedHelp, TyperGroup):
     """A group of commands whose help shows flags without a value, and which explains unknown commands."""
 
     def get_params(self, ctx: Any) -> Any:
@@ -87,9 +141,9 @@ class Commands(TyperGroup):
             raise explain_command(ctx.command_path, args[0], args[1:], list(self.commands)) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the options before the command."""
+        """Parse the options before the command. ``--lang``, which ``main`` reads, may also follow it."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, without_language(args))
         except UsageError as error:
             option = getattr(error, "option_name", None)
             if option is None:  # no arguments: the error is the help page

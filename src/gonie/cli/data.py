@@ -147,16 +147,15 @@ def check_command(
 
       gonie data check tickets.csv --text question --label intent
     """
-    from rich.console import Console
-
     from gonie.cli.views.data_report import print_check, print_text_check
     from gonie.errors import GonieError
     from gonie.formats.inspect import check
     from gonie.formats.tagged import TaggedSource
     from gonie.formats.text_stats import check_texts
+    from gonie.reports.console import MessageConsole
 
     reading = _Reading.of(context)
-    console = Console()
+    console = MessageConsole()
     failed = 0
     for source in map(reading.source, files):
         if isinstance(source, TaggedSource):
@@ -197,16 +196,15 @@ def stats_command(
 
       gonie data stats train.conll dev.conll test.conll
     """
-    from rich.console import Console
-
     from gonie.cli.views.data_report import print_stats, print_text_stats
     from gonie.errors import InputError
     from gonie.formats.inspect import stats
     from gonie.formats.tagged import TaggedSource
     from gonie.formats.text_stats import text_stats
+    from gonie.reports.console import MessageConsole
 
     reading = _Reading.of(context)
-    console = Console()
+    console = MessageConsole()
     sources = [reading.source(file) for file in files]
     tagged = [source for source in sources if isinstance(source, TaggedSource)]
     others = [source for source in sources if not isinstance(source, TaggedSource)]
@@ -276,13 +274,12 @@ def convert_command(
 
       gonie data convert tickets.csv --text question --label intent --to jsonl --out tickets.jsonl
     """
-    from rich.console import Console
-
     from gonie.cli.views.data_report import print_lines
     from gonie.errors import InputError
     from gonie.formats.inspect import convert_file, lost_ids
     from gonie.formats.tagged import TaggedSource
     from gonie.formats.text_stats import convert_texts
+    from gonie.reports.console import MessageConsole
     from gonie.text.report import count
     from gonie.text.schemes import policy_named, scheme_named
 
@@ -303,7 +300,7 @@ def convert_command(
         report, kind = source.report, to
         written = count(number, "pair" if report.pairs else "text")
     lost = lost_ids(report.choices["format"][0], to)
-    console = Console()
+    console = MessageConsole()
     print_lines(console, [*report.lines(), *lost, f"wrote {written} to {out} ({kind})"])
 
 

@@ -30,10 +30,9 @@ def demo(
     """
     import time
 
-    from rich.console import Console
-
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay, clock
+    from gonie.reports.console import MessageConsole
 
     check_output_folder(out)
     limit_spinning()
@@ -43,7 +42,7 @@ def demo(
     from gonie.training.run import start_run
 
     began = time.monotonic()
-    console = Console(highlight=False, soft_wrap=True)
+    console = MessageConsole(highlight=False, soft_wrap=True)
     example = "\n\n".join(locate("bundled:english/train.conll").read_text("utf-8").split("\n\n")[:300]) + "\n"
     _clear_folder(out, example)
     for title, name, folder in (

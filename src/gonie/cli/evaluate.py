@@ -142,9 +142,8 @@ def _evaluate(
     import json
     from shlex import quote
 
-    from rich.console import Console
-
     from gonie.errors import InputError
+    from gonie.reports.console import MessageConsole
     from gonie.reports.error_list import error_writer, print_errors, write_errors
     from gonie.system.files import atomic_write
     from gonie.tasks.evaluation import FORMAT
@@ -161,7 +160,7 @@ def _evaluate(
     evaluator = loaded.evaluator(given)
     # before scoring, since it refuses an unknown file suffix
     write = error_writer(errors_file, evaluator.error) if errors_file else None
-    console = Console(highlight=False)
+    console = MessageConsole(highlight=False)
     with console.status(f"scoring {file}"):
         scores = evaluator.score(loaded.model, file, folder=model, options={**given, FORMAT: format})
     errors = scores.errors() if errors_file else []
@@ -186,12 +185,13 @@ def _page(loaded: LoadedModel, model: Path, file: Path, scores: FileScores) -> s
     from functools import partial
 
     from gonie.explaining.error_heat import ErrorHeat
+    from gonie.messages import say
     from gonie.training.folder import RunFolder
 
     explanation = loaded.task.explanation
     explained = None if explanation is None else partial(explanation().explained, loaded.model)
     return scores.page(
-        title=f"{model.name} on {file.name}",
+        title=f"{model.name}{say(' on ')}{file.name}",
         curve=RunFolder(model).history(),
         details={"file": str(file)},
         explain=None if explained is None else ErrorHeat(explained, scores.examples),

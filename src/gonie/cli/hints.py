@@ -120,7 +120,6 @@ _TRAINING: dict[str, Meant] = {
     "--vectors": _key("data.vectors"),
     "--embeddings": _key("data.vectors"),
     "--language": _key("data.language"),
-    "--lang": _key("data.language"),
     "--format": _key("data.format"),
     "--tag-column": _key("data.tag_column"),
     "--tag-names": _key("data.tag_names"),
@@ -332,7 +331,8 @@ def explain_command(group: str, name: str, args: Sequence[str], known: Sequence[
     rest = "".join(f" {shlex.quote(word)}" for word in args)
     where = Path(name)
     near = get_close_matches(name, known, n=1)
-    wrong = f"no such command: {group.partition(' ')[2]} {name}".replace(":  ", ": ")
+    typed = f"{group.partition(' ')[2]} {name}".strip()
+    wrong = f"no such command: {typed}"
     if name in COMMANDS:
         lines = [f"{command}{rest}" for command in COMMANDS[name]]
     elif name in recipe_names():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import NoReturn
 
 import typer
 
@@ -27,6 +28,7 @@ from gonie.cli import (
 )
 from gonie.cli.commands import Command, Commands
 from gonie.errors import GonieError, MissingExtraError
+from gonie.messages import LANGUAGES, VARIABLE, chosen_language, say, use_language
 
 EXTRAS = {
     "torch": "train",
@@ -77,6 +79,11 @@ def options(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
+    lang: str | None = typer.Option(
+        None,
+        metavar="|".join(LANGUAGES),
+        help=f"Language of messages, help and HTML pages. Default: {VARIABLE}, or else the locale.",
+    ),
 ) -> None:
     """Train, explain and ship models that tag and classify texts and text pairs, in English and Korean."""
 
@@ -84,6 +91,15 @@ def options(
 def main() -> None:
     """Run the command line. Errors are printed and exit with 2, and Ctrl-C exits with 130."""
     _open_streams()
+    try:
+        language = chosen_language(sys.argv[1:], os.environ)
+    except GonieError as error:
+        _fail(str(error))
+    with use_language(language):
+        _run()
+
+
+def _run() -> None:
     try:
         app(prog_name="gonie", standalone_mode=True)
     except GonieError as error:
@@ -112,6 +128,6 @@ def _open_streams() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (stays open)
 
 
-def _fail(message: str) -> None:
-    typer.echo(f"gonie: {message}", err=True)
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"gonie: {say(message)}", err=True)
     sys.exit(2)

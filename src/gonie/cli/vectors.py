@@ -42,11 +42,11 @@ def vectors(
 
       gonie vectors runs/ner London Paris said --method pca --out cities.svg
     """
-    from rich.console import Console
     from rich.markup import escape
 
     from gonie.cli.process_settings import limit_spinning
     from gonie.cli.views.vectors_table import print_vectors
+    from gonie.reports.console import MessageConsole
     from gonie.system.files import atomic_write
 
     limit_spinning()
@@ -55,7 +55,7 @@ def vectors(
     from gonie.experiments.vector_picture import VectorPicture, picture_files
     from gonie.experiments.word_vectors import read_word_vectors, read_words
 
-    console = Console(highlight=False)
+    console = MessageConsole(highlight=False)
     files = picture_files(out or run / "vectors")
     if out is not None:
         check_output_files(*files)

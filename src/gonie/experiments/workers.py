@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gonie.errors import GonieError
 from gonie.experiments.cell import Preparations, Tell, run_cell
+from gonie.messages import language, use_language
 from gonie.system.worker_pool import WorkerLostError, worker_pool
 from gonie.training.interrupt import Interrupt
 
@@ -31,7 +32,7 @@ def run_in_parallel(folders: Iterable[Path], tell: Tell, *, jobs: int, keep: boo
     cells = list(folders)
     with (
         Interrupt() as interrupt,
-        worker_pool(min(jobs, len(cells)), start_cells, keep, advice=ADVICE) as pool,
+        worker_pool(min(jobs, len(cells)), start_cells, keep, language(), advice=ADVICE) as pool,
     ):
         try:
             for trained in pool.map(cells, tell=tell, stop=lambda: interrupt.requested):
@@ -42,10 +43,16 @@ def run_in_parallel(folders: Iterable[Path], tell: Tell, *, jobs: int, keep: boo
     return not interrupt.requested
 
 
-def start_cells(tell: Tell, keep: bool) -> Callable[[Path], bool]:
+def start_cells(tell: Tell, keep: bool, speaks: str) -> Callable[[Path], bool]:
     """Return the function of a worker process, which trains the cell in a folder.
 
     It returns False if interrupted. Workers ignore Ctrl-C except in training, which saves a checkpoint. The
-    process that owns the pool ends them.
+    process that owns the pool ends them. ``speaks`` is the language of their reports.
     """
-    return partial(run_cell, preparations=Preparations(), tell=tell, keep=keep)
+    train = partial(run_cell, preparations=Preparations(), tell=tell, keep=keep)
+
+    def speaking(folder: Path) -> bool:
+        with use_language(speaks):
+            return train(folder)
+
+    return speaking

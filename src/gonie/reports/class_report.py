@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from gonie.messages import say
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.lengths import LengthScore
@@ -121,7 +122,7 @@ def _relations(relations: RelationScores) -> Markup:
     scores = relations.relations
     rows = [
         *(score_row(name, counts, None) for name, counts in scores.by_frequency),
-        average_row("all (macro)", scores.macro, relations.interval),
+        average_row(say("all (macro)"), scores.macro, relations.interval),
     ]
     caption = "Scores of relations in percent. A relation is correct only with the right direction"
     return section("Relations", score_table(caption, rows))
@@ -146,7 +147,7 @@ def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
     values = {
         "error, equal width": percent(calibration.width.error),
         "error, equal size": percent(calibration.mass.error),
-        "log loss": log_loss_text(evaluation),
+        "log loss": say(log_loss_text(evaluation)),
         "Brier score": f"{calibration.brier:.4f}",
     }
     rows = [
@@ -196,15 +197,15 @@ def _lengths(lengths: Sequence[LengthScore], noun: str) -> Markup | None:
 def _errors(evaluation: ClassEvaluation, explain: ErrorExplainer | None) -> Markup:
     found = evaluation.errors()
     if not found:
-        return section("Errors", element("p", "None."))
+        return section("Errors", element("p", say("None.")))
     shown = found[:MOST_ERRORS]
     legend = element(
         "p",
-        f"The {len(shown)} most confident of {len(found):,}: ",
-        _mark("gold", "due"),
+        say(f"The {len(shown)} most confident of {len(found):,}: "),
+        _mark(say("gold"), "due"),
         " → ",
-        _mark("predicted", "given"),
-        ", and the probability of the prediction.",
+        _mark(say("predicted"), "given"),
+        say(", and the probability of the prediction."),
         class_="note legend",
     )
     return section("Worst errors", legend, *(_error(error, explain) for error in shown))
@@ -214,14 +215,14 @@ def _error(error: ClassError, explain: ErrorExplainer | None) -> Markup:
     why = explain(error) if explain else None
     place = f"{error.file}:{error.line}" if error.file else None
     chance = error.gold_probability
-    told = [f"{error.confidence:.3f}", None if chance is None else f"gold {chance:.3f}", place]
+    told = [f"{error.confidence:.3f}", None if chance is None else say(f"gold {chance:.3f}"), place]
     return element(
         "article",
         element(
             "p",
-            _mark("none" if error.gold is None else error.gold, "due"),
+            _mark(say("none") if error.gold is None else error.gold, "due"),
             " → ",
-            _mark("none" if error.predicted is None else error.predicted, "given"),
+            _mark(say("none") if error.predicted is None else error.predicted, "given"),
             " ",
             " · ".join(part for part in told if part),
             class_="place",

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.errors import OutputError
+from gonie.messages import say
 from gonie.reports.terminal import one_line
 from gonie.system.files import atomic_write
 from gonie.text.report import count
@@ -114,7 +115,7 @@ def print_errors(
         grid.add_column(name, no_wrap=name in ("confidence", "error"))
     grid.add_column(text, overflow="fold")
     for error in errors[:SHOWN]:
-        grid.add_row(f"{error.confidence:.3f}", str(error.kind), *cells(error))
+        grid.add_row(f"{error.confidence:.3f}", say(str(error.kind)), *cells(error))
     console.print(grid)
     total = count(len(errors), "error")
     shown = f"The {SHOWN} most confident of {total}" if len(errors) > SHOWN else total

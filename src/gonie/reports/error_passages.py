@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from gonie.messages import say
 from gonie.metrics.mistakes import Mistake
 from gonie.metrics.spans import overlap
 from gonie.reports.html.markup import Markup, element, fragment, language
+from gonie.text.report import count
 from gonie.text.schemes import TokenSpan
 
 LONG, AROUND, FIRST = 60, 12, 12
@@ -30,14 +32,16 @@ def passage(mistake: Mistake, *, plain: bool) -> Markup:
 
 
 def _place(mistake: Mistake) -> Markup:
-    count = f"{mistake.errors} error{'s' if mistake.errors != 1 else ''}"
+    wrong = say(count(mistake.errors, "error"))
     file = f"{mistake.path}:{mistake.line}" if mistake.path else None
-    sure = None if mistake.weight == mistake.errors else f"confidence {mistake.weight / mistake.errors:.2f}"
-    return element("p", " · ".join(part for part in (count, sure, file) if part), class_="place")
+    sure = (
+        None if mistake.weight == mistake.errors else say(f"confidence {mistake.weight / mistake.errors:.2f}")
+    )
+    return element("p", " · ".join(part for part in (wrong, sure, file) if part), class_="place")
 
 
 def _named(name: str, line: Markup) -> Markup:
-    return element("div", element("span", name, class_="side"), line, class_="reading")
+    return element("div", element("span", say(name), class_="side"), line, class_="reading")
 
 
 Mark = tuple[str, Markup | str]
@@ -46,7 +50,7 @@ Mark = tuple[str, Markup | str]
 
 def _span_marks(mistake: Mistake, shown: Collection[int], *, gold: bool) -> dict[TokenSpan, Mark]:
     spans, others = (mistake.gold, mistake.predicted) if gold else (mistake.predicted, mistake.gold)
-    wrong = ("missed", "due") if gold else ("spurious", "given")
+    wrong = (say("missed"), "due") if gold else (say("spurious"), "given")
     correct = mistake.correct
     return {
         span: _span_mark(span, others, correct=correct, wrong=wrong) for span in spans if span[0] in shown
@@ -60,9 +64,9 @@ def _span_mark(
     if span in correct:
         return "right", span[2]
     if any(span[:2] == other[:2] for other in others):
-        return side, f"{span[2]} · wrong type"
+        return side, f"{span[2]} · {say('wrong type')}"
     if any(overlap(span, other) for other in others):
-        return side, f"{span[2]} · wrong boundary"
+        return side, f"{span[2]} · {say('wrong boundary')}"
     return side, f"{span[2]} · {alone}"
 
 
@@ -119,10 +123,12 @@ def _mark(text: str, kind: str, label: Markup | str) -> Markup:
     return element("mark", element("bdi", text), element("small", label), class_=kind)
 
 
-LEGEND = fragment(
-    element("mark", "found", element("small", "TYPE"), class_="right"),
-    " ",
-    element("mark", "in gold only", element("small", "TYPE · why"), class_="due"),
-    " ",
-    element("mark", "in the prediction only", element("small", "TYPE · why"), class_="given"),
-)
+def legend() -> Markup:
+    """Render the meaning of the marks."""
+    return fragment(
+        element("mark", say("found"), element("small", say("TYPE")), class_="right"),
+        " ",
+        element("mark", say("in gold only"), element("small", say("TYPE · why")), class_="due"),
+        " ",
+        element("mark", say("in the prediction only"), element("small", say("TYPE · why")), class_="given"),
+    )

@@ -6,6 +6,7 @@ as text. The small columns below show the number of decisions per bin.
 
 from __future__ import annotations
 
+from gonie.messages import say
 from gonie.metrics.calibration import Bin, Reliability
 from gonie.reports.html.markup import Markup, element
 from gonie.reports.svg import Scale, across_line
@@ -25,8 +26,8 @@ def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
     )
     return element(
         "svg",
-        element("title", told),
-        element("text", "Correct, in percent", x=LEFT, y=14, class_="name"),
+        element("title", say(told)),
+        element("text", say("Correct, in percent"), x=LEFT, y=14, class_="name"),
         *(across_line(up(mark), f"{100 * mark:g}", left=LEFT, right=WIDTH - RIGHT) for mark in MARKS),
         *(_column(each, across, up, noun) for each in reliability.bins),
         element("line", x1=across(0), y1=up(0), x2=across(1), y2=up(1), class_="diagonal"),
@@ -35,7 +36,9 @@ def reliability_diagram(reliability: Reliability, *, noun: str) -> Markup:
             element("text", f"{100 * mark:g}", x=across(mark), y=SHARES[1] + 14, text_anchor="middle")
             for mark in MARKS
         ),
-        element("text", f"predicted probability in percent (grey: number of {noun})", x=LEFT, y=HEIGHT - 4),
+        element(
+            "text", say(f"predicted probability in percent (grey: number of {noun})"), x=LEFT, y=HEIGHT - 4
+        ),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         role="img",
         class_="diagram",
@@ -47,7 +50,7 @@ def _column(each: Bin, across: Scale, up: Scale, noun: str) -> Markup:
     middle = up(each.accuracy), up(each.confidence)
     return element(
         "g",
-        element("title", bin_text(each, noun)),
+        element("title", say(bin_text(each, noun))),
         _box(each, across, middle[0], BOTTOM, "column"),
         _box(each, across, min(middle), max(middle), "gap"),
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gonie.messages import say
 from gonie.metrics.intervals import Interval
 from gonie.reports.html.frame import facts, folded, note, section
 from gonie.reports.html.markup import Markup, element, row, table
@@ -46,18 +47,18 @@ def opening(
     warning = f"Labels in the file that the model cannot predict: {named}. "
     return element(
         "header",
-        element("h1", title),
+        element("h1", say(title)),
         element(
             "p",
             element("b", percent(score)),
-            element("span", measure),
-            None if interval is None else element("span", f"95% interval {range_text(interval)}"),
+            element("span", say(measure)),
+            None if interval is None else element("span", say(f"95% interval {range_text(interval)}")),
             class_="headline",
         ),
         facts(values),
         note(told),
-        element("p", warning, class_="warning") if unknown else None,
-        element("p", missed, class_="warning") if missed else None,
+        element("p", say(warning), class_="warning") if unknown else None,
+        element("p", say(missed), class_="warning") if missed else None,
     )
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval, Intervals
 from gonie.metrics.spans import SpanScores
@@ -50,10 +51,10 @@ def _labels(name: str, scores: SpanScores, intervals: Intervals | None) -> Table
         own = None if intervals is None else intervals.types[label]["f1"]
         grid.add_row(Text(one_line(label)), *_cells(counts, own))
     grid.add_section()
-    grid.add_row("micro", *_cells(scores.micro, overall.get("f1")), style="bold")
+    grid.add_row(say("micro"), *_cells(scores.micro, overall.get("f1")), style="bold")
     macro = scores.macro
     means = map(percent, (macro.precision, macro.recall, macro.f1))
-    grid.add_row("macro", "", "", "", *means, range_text(overall.get("macro_f1")))
+    grid.add_row(say("macro"), "", "", "", *means, range_text(overall.get("macro_f1")))
     return grid
 
 

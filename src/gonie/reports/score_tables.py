@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gonie.messages import say
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval, Intervals
 from gonie.metrics.labels import Confusion
 from gonie.metrics.spans import Average, SpanScores
 from gonie.reports.html.frame import note
-from gonie.reports.html.markup import Markup, element, fragment, row, table
+from gonie.reports.html.markup import Markup, element, escape, fragment, row, table
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.svg import interval_bar
 
@@ -28,8 +29,8 @@ def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
             score_row(label, counts, None if intervals is None else intervals.types[label]["f1"])
             for label, counts in ordered[:MOST_LABELS]
         ),
-        score_row("all (micro)", scores.micro, overall.get("f1"), class_="total"),
-        average_row("all (macro)", scores.macro, overall.get("macro_f1")),
+        score_row(say("all (micro)"), scores.micro, overall.get("f1"), class_="total"),
+        average_row(say("all (macro)"), scores.macro, overall.get("macro_f1")),
     ]
     left = len(ordered) - MOST_LABELS
     return fragment(
@@ -76,9 +77,9 @@ def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
             ("wrong boundary", confusion.predicted_boundary),
             ("spurious", confusion.spurious),
         ):
-            rows.append(_shaded(name, [part[label] for label in shown], right=None, blank=2))
-    extra = ("wrong boundary", "missed") if boundaries else ()
-    header = ("gold ↓ predicted →", *shown, *extra)
+            rows.append(_shaded(say(name), [part[label] for label in shown], right=None, blank=2))
+    extra = (say("wrong boundary"), say("missed")) if boundaries else ()
+    header = ("gold ↓ predicted →", *map(escape, shown), *extra)
     return fragment(
         table(caption="Counts", header=header, rows=rows, class_="shades"),
         None if len(labels) == len(shown) else note(_rest(confusion, shown)),

@@ -9,7 +9,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gonie.messages import say
 from gonie.reports.html.markup import Markup, element
+from gonie.text.report import count
 
 WIDTH, PANEL, RIGHT, TOP, BOTTOM = 450, 160, 14, 28, 24
 NARROW, GAP, LETTER = 46, 8, 7.5
@@ -68,7 +70,7 @@ def _curve(panel: Panel, records: Sequence[Mapping[str, object]], unit: str) -> 
         for chosen in (records, [record for record in records if record.get("improved") is True])
     )
     best = better[-1] if panel.mark_best and better else None
-    return Curve(panel.title.format(unit=unit), panel.key, path, best) if path else None
+    return Curve(say(panel.title.format(unit=unit)), panel.key, path, best) if path else None
 
 
 def points(records: Sequence[Mapping[str, object]], key: str) -> list[tuple[float, float]]:
@@ -98,12 +100,12 @@ class Scale:
         return round(self.first + share * (self.last - self.first), 1)
 
 
-def ticks(low: float, high: float, count: int = 4) -> list[float]:
-    """Return about ``count`` round numbers (1, 2 or 5 times a power of ten apart) that span low..high."""
+def ticks(low: float, high: float, number: int = 4) -> list[float]:
+    """Return about ``number`` round numbers (1, 2 or 5 times a power of ten apart) that span low..high."""
     if low == high:
         margin = abs(low) / 2 or 0.5
         low, high = low - margin, high + margin
-    rough = (high - low) / count
+    rough = (high - low) / number
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= rough * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
@@ -135,9 +137,9 @@ def _drawing(curve: Curve, left: float) -> Markup:
     low, high = curve.path[0][0], curve.path[-1][0]
     across = Scale(low, high if high > low else low + 1, left, right)
     up = Scale(marks[0], marks[-1], PANEL - BOTTOM, TOP)
-    best = None if curve.best is None else f"best {curve.best[1]:.2f} in epoch {curve.best[0]:g}"
-    told = f"first {curve.path[0][1]:.4g}, last {curve.path[-1][1]:.4g}"
-    title = f"{curve.title}: {len(curve.path)} epochs, {told}"
+    best = None if curve.best is None else say(f"best {curve.best[1]:.2f} in epoch {curve.best[0]:g}")
+    told = say(f"first {curve.path[0][1]:.4g}, last {curve.path[-1][1]:.4g}")
+    title = f"{curve.title}: {say(count(len(curve.path), 'epoch'))}, {told}"
     return element(
         "svg",
         element("title", title if best is None else f"{title}, {best}"),
@@ -147,7 +149,7 @@ def _drawing(curve: Curve, left: float) -> Markup:
             across_line(up(mark), label, left=left, right=right)
             for mark, label in zip(marks, tick_labels(marks), strict=True)
         ),
-        element("text", "epoch", x=left - GAP, y=PANEL - 4, text_anchor="end"),
+        element("text", say("epoch"), x=left - GAP, y=PANEL - 4, text_anchor="end"),
         *(_epoch_mark(across(x), x) for x in _epochs(low, high)),
         _line([(across(x), up(y)) for x, y in curve.path], curve.key),
         None if curve.best is None else _ring(across(curve.best[0]), up(curve.best[1])),

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gonie.messages import say
 from gonie.metrics.evaluation import Evaluation
 from gonie.metrics.intervals import Interval
 from gonie.metrics.labels import Boundaries
 from gonie.metrics.novelty import Novelty, Recall
-from gonie.reports.error_passages import LEGEND, passage
+from gonie.reports.error_passages import legend, passage
 from gonie.reports.html.frame import folded, note, page, section
 from gonie.reports.html.markup import Markup, element, fragment, row, table
 from gonie.reports.report_page import detail_section, opening, percent, range_text, training
@@ -153,7 +154,7 @@ def _confusion(evaluation: Evaluation) -> Markup:
 def _boundaries(boundaries: Boundaries) -> Markup:
     names = {"too_short": "too short", "too_long": "too long", "crossing": "crossing"}
     rows = [
-        row(name, f"{boundaries.same_label[kind]:,}", f"{boundaries.other_label[kind]:,}")
+        row(say(name), f"{boundaries.same_label[kind]:,}", f"{boundaries.other_label[kind]:,}")
         for kind, name in names.items()
     ]
     caption = "Wrong boundaries: predicted spans compared with the gold spans they overlap"
@@ -165,7 +166,7 @@ def _novelty(evaluation: Evaluation) -> Markup | None:
         return None
     names = novelty_names(evaluation)
     rows = [
-        _novelty_row(names[kind], found, evaluation.novelty_interval(kind))
+        _novelty_row(say(names[kind]), found, evaluation.novelty_interval(kind))
         for kind, found in evaluation.novelty.items()
     ]
     header = (
@@ -192,12 +193,12 @@ def _novelty_row(name: str, found: Recall, interval: Interval | None) -> Markup:
 def _errors(evaluation: Evaluation) -> Markup:
     found = evaluation.worst_errors(MOST_PASSAGES)
     if not found:
-        return section("Errors", element("p", "None."))
+        return section("Errors", element("p", say("None.")))
     shown = f"The {len(found)} worst of {len(evaluation.mistakes):,} sentences with errors. "
-    legend = "Marked: gold → predicted." if evaluation.plain else fragment("Marks: ", LEGEND)
+    marks = say("Marked: gold → predicted.") if evaluation.plain else fragment(say("Marks: "), legend())
     return section(
         "Worst errors",
-        element("p", shown, legend, class_="note legend"),
+        element("p", say(shown), marks, class_="note legend"),
         *(passage(mistake, plain=evaluation.plain) for mistake in found),
     )
 

@@ -9,12 +9,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
 from gonie.cli.views.training_display import QUIET_SECONDS, clock
+from gonie.messages import say
+from gonie.reports.console import MessageConsole
 from gonie.text.report import count
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class CompareDisplay:
     """Shows a comparison on a console: live on a terminal, otherwise as one line per finished run."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False, soft_wrap=True)
+        self._console = console or MessageConsole(highlight=False, soft_wrap=True)
         if not self._console.is_terminal:
             self._console.width = max(self._console.width, WIDE)
         self._progress = Progress(
@@ -90,7 +91,7 @@ class CompareDisplay:
         """Show the progress of the significance tests."""
         if self._whole is not None:
             step = "testing significance"
-            self._progress.update(self._whole, description=step, total=rows, completed=number, status="")
+            self._progress.update(self._whole, description=say(step), total=rows, completed=number, status="")
 
     def interrupted(self, folder: Path) -> None:
         """Print how many runs are finished and how to resume."""
@@ -120,14 +121,14 @@ class CompareDisplay:
         """Print a note, but only once if more than one worker sends it."""
         if text not in self._notes:
             self._notes.add(text)
-            self._console.print(f"[dim]{escape(text)}[/dim]")
+            self._console.print(Text(text, style="dim"))
 
     def _advance(self, event: Advanced) -> None:
         at = f"epoch {event.epoch}/{event.epochs}"
         at += "" if event.score is None else f"  dev {100 * event.score:.2f}"
         self._shares[event.folder] = share = (event.epoch - 1 + event.share) / event.epochs
         if self._whole is not None:
-            self._progress.update(self._running[event.folder], completed=share, status=at)
+            self._progress.update(self._running[event.folder], completed=share, status=say(at))
             self._show_whole()
         elif time.monotonic() - self._printed > QUIET_SECONDS:
             self._print(f"{self._name(event.folder)}: {at}")
@@ -158,7 +159,7 @@ class CompareDisplay:
     def _show_whole(self) -> None:
         if self._whole is not None:
             runs, eta = f"{self._done}/{self._total} runs", f"ETA {self._eta()}"
-            self._progress.update(self._whole, description=runs, completed=self._done, status=eta)
+            self._progress.update(self._whole, description=say(runs), completed=self._done, status=eta)
 
     def _eta(self) -> str:
         """Return the remaining time, estimated from the runs of this session."""
@@ -188,7 +189,8 @@ def _table(comparison: Comparison) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(header(comparison)):
         side: Literal["left", "right"] = "left" if at < len(comparison.axes) else "right"
-        table.add_column(Text(name), justify=side, overflow="fold")
+        shown = name if at < len(comparison.axes) else say(name)
+        table.add_column(Text(shown), justify=side, overflow="fold")
     for row in comparison.rows:
         table.add_row(*map(Text, cells(comparison, row)), style="bold green" if row.best else None)
     return table

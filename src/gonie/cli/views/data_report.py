@@ -11,6 +11,7 @@ from rich.text import Text
 
 from gonie.errors import OPTION
 from gonie.formats.inspect import QUANTILES
+from gonie.messages import say
 from gonie.text.report import count
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def print_lines(console: Console, lines: list[str]) -> None:
 
 def _told(error: str) -> str:
     """Return an error as the commands on data files write it, which take options and no recipe."""
-    return OPTION.sub(r"--\1 \2", error)
+    return OPTION.sub(r"--\1 \2", say(error))
 
 
 def print_check(console: Console, verdict: Check) -> None:
@@ -102,7 +103,7 @@ def _quantiles(lengths: tuple[float, ...]) -> str:
 
 
 def _quantile(share: float) -> str:
-    return {0.0: "shortest", 0.5: "median", 1.0: "longest"}.get(share, f"{share:.0%}")
+    return {0.0: say("shortest"), 0.5: say("median"), 1.0: say("longest")}.get(share, f"{share:.0%}")
 
 
 def _print_labels(
@@ -113,6 +114,6 @@ def _print_labels(
     for label, number in counts.most_common():
         table.add_row(Text(label), f"{number:,}", f"{number / whole:.1%}")
     if total:
-        table.add_row("all", f"{whole:,}", "", style="bold")
+        table.add_row(say("all"), f"{whole:,}", "", style="bold")
     if counts:
         console.print(table)

@@ -10,6 +10,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from gonie.reports.console import MessageConsole
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.synthetic import SyntheticModel
 from gonie.training.fit import COMPILING
@@ -23,7 +24,7 @@ class GradientTable:
     """Shows one check on a console. a is the gradient by autograd, n the one by central differences."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self._console = console or Console(highlight=False, soft_wrap=True)
+        self._console = console or MessageConsole(highlight=False, soft_wrap=True)
         if not self._console.is_terminal:
             self._console.width = PIPED_WIDTH
         self._blocks = 0

@@ -10,7 +10,6 @@ from threading import Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,6 +21,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from gonie.messages import say
+from gonie.reports.console import MessageConsole
 from gonie.text.report import count
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class DelayedProgress:
     """A transient progress line on standard error that appears after ``DELAY`` seconds, if on a terminal."""
 
     def __init__(self, *columns: ProgressColumn) -> None:
-        self._console = Console(stderr=True, highlight=False)
+        self._console = MessageConsole(stderr=True, highlight=False)
         self._progress = Progress(
             *columns,
             console=self._console,
@@ -74,7 +75,7 @@ class StepProgress(DelayedProgress):
         counter = () if total is None else (MofNCompleteColumn(),)
         text = TextColumn("{task.description}", markup=False)
         super().__init__(SpinnerColumn(), text, *counter, TimeElapsedColumn())
-        self._task = self._progress.add_task(step, total=total)
+        self._task = self._progress.add_task(say(step), total=total)
 
     def update(self, done: int) -> None:
         """Show that ``done`` items are done."""
@@ -82,14 +83,14 @@ class StepProgress(DelayedProgress):
 
     def describe(self, step: str) -> None:
         """Show another step."""
-        self._progress.update(self._task, description=step)
+        self._progress.update(self._task, description=say(step))
 
 
 class StreamProgress(DelayedProgress):
     """Counts texts and tokens, unless standard output is the same terminal and already shows the results."""
 
     def __init__(self) -> None:
-        counts = TextColumn("{task.completed:,} texts, {task.fields[tokens]:,} tokens")
+        counts = TextColumn(f"{{task.completed:,}} {say('texts')}, {{task.fields[tokens]:,}} {say('tokens')}")
         super().__init__(SpinnerColumn(), counts, TimeElapsedColumn())
         self._task = self._progress.add_task("", total=None, tokens=0)
         self._tokens = 0
@@ -117,7 +118,7 @@ class BulkProgress(DelayedProgress):
             text, BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn()
         )
         self._out = out
-        self._task = self._progress.add_task("scanning the files", total=None)
+        self._task = self._progress.add_task(say("scanning the files"), total=None)
         self._extent: Extent | None = None
         self._parts = self._rows = self._tokens = self._noted = 0
         self.renamed: Counter[str] = Counter()
@@ -131,7 +132,7 @@ class BulkProgress(DelayedProgress):
         """Start the bar over the work that remains."""
         self._extent = extent
         self._began = time.monotonic()
-        self._progress.reset(self._task, total=extent.size, description="loading the model")
+        self._progress.reset(self._task, total=extent.size, description=say("loading the model"))
 
     def done(self, done: ShardResult) -> None:
         """Count a part that was written."""
@@ -141,7 +142,7 @@ class BulkProgress(DelayedProgress):
         self._noted += done.noted
         self.renamed.update(done.renamed)
         counts = f"{self._rows:,} rows, {self._tokens:,} tokens, {self._speed()}"
-        self._progress.update(self._task, advance=done.size, description=counts)
+        self._progress.update(self._task, advance=done.size, description=say(counts))
 
     def stopped(self, finished: int) -> None:
         """Print how many parts are finished and how to resume."""

@@ -12,6 +12,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
+from rich.text import Text
+
+from gonie.messages import say
+from gonie.reports.console import MessageConsole
 
 if TYPE_CHECKING:
     from gonie.features.lm_text import TokenisingProgress
@@ -43,7 +47,7 @@ class TrainingDisplay:
     def __init__(
         self, console: Console | None = None, *, command: str = "train", closing: bool = True
     ) -> None:
-        self._console = console or Console(stderr=False, highlight=False, soft_wrap=True)
+        self._console = console or MessageConsole(stderr=False, highlight=False, soft_wrap=True)
         self._command = command
         self._closing = closing
         self._progress = Progress(
@@ -71,7 +75,7 @@ class TrainingDisplay:
     def note(self, text: str) -> None:
         """Print a note."""
         self._stop_bar()
-        self._console.print(f"[dim]{escape(text)}[/dim]")
+        self._console.print(Text(text, style="dim"))
 
     def advance(self, advance: TokenisingProgress) -> None:
         """Show the progress of tokenising."""
@@ -86,7 +90,7 @@ class TrainingDisplay:
         self._epochs, self._first, self._done = summary.epochs, None, []
         table = Table.grid(padding=(0, 2))
         for name, value in (*summary.rows, ("memory", _memory()), ("folder", str(summary.folder))):
-            table.add_row(escape(name), escape(value))
+            table.add_row(escape(say(name)), escape(say(value)))
         self._console.print(table)
         if summary.complete:
             self._console.print("training is complete; writing the results again")
@@ -128,12 +132,12 @@ class TrainingDisplay:
         if not self._closing:
             return
         for name, value in result.output.results:
-            self._console.print(f"{escape(name)} [bold]{escape(value)}[/bold]")
+            self._console.print(f"{escape(say(name))} [bold]{escape(say(value))}[/bold]")
         for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
         for number, command in enumerate(result.output.commands):
-            self._console.print(f"{'     ' if number else 'Try: '} {command}", markup=False)
+            self._console.print(f"{'     ' if number else say('Try: ')} {command}", markup=False)
 
     def _eta(self, done: float) -> str:
         """Format the remaining time after ``done`` epochs, estimated from the epochs of this session.
@@ -161,7 +165,9 @@ class TrainingDisplay:
             if self._task is None:
                 self._task = self._progress.add_task("", total=1.0, speed=speed, eta=eta)
                 self._progress.start()
-            self._progress.update(self._task, description=escape(step), completed=share, speed=speed, eta=eta)
+            self._progress.update(
+                self._task, description=escape(say(step)), completed=share, speed=say(speed), eta=eta
+            )
         elif (now := time.monotonic()) - self._printed > QUIET_SECONDS:
             self._console.print(f"{step}: {share:.0%}, {speed}, ETA {eta}", markup=False)
             self._printed = now

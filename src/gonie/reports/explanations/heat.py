@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
+from gonie.messages import say
 from gonie.reports.explanation import TokenWeights
 from gonie.reports.explanations.layout import TextPiece
 from gonie.reports.explanations.shades import is_share, sentence_shades, shades, strongest
@@ -44,7 +45,7 @@ def strip(rows: Rows, weights: TokenWeights, *, inside: Container[int] = ()) -> 
     kind = "share" if is_share(weights) else "sides"
     return element(
         "section",
-        element("h4", weights.method, element("span", f", {about(weights)}")),
+        element("h4", say(weights.method), element("span", f", {say(about(weights))}")),
         element("div", _rows(rows, weights, inside), class_=f"heat {kind}", lang=language(text), dir="auto"),
         class_="strip",
     )
@@ -105,7 +106,7 @@ def number(weights: TokenWeights, at: int, token: int) -> str:
     share = weights.sentences[at]
     if len(weights.words) == 1 or not share:
         return f"{value:.4f}"
-    return f"{value:.4f} of the text, {value / share:.4f} of its sentence"
+    return say(f"{value:.4f} of the text, {value / share:.4f} of its sentence")
 
 
 def sentence_number(weights: TokenWeights, at: int) -> str:

@@ -12,6 +12,7 @@ from rich.color import Color
 from rich.style import Style
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.reports.explanation import TokenWeights
 from gonie.reports.explanations.heat import Rows, sentence_number
 from gonie.reports.explanations.layout import TextPiece
@@ -44,11 +45,11 @@ def heat_text(rows: Rows, weights: TokenWeights, *, colours: bool) -> Text:
 def key_text(*, shares: bool = True) -> Text:
     """Return the legend of the colours, with that of attention if ``shares`` are shown."""
     return Text.assemble(
-        ("share of attention" if shares else "", coloured(0.7, SHARE)),
+        (say("share of attention") if shares else "", coloured(0.7, SHARE)),
         " " if shares else "",
-        ("supports the prediction", coloured(0.7, FOR) + Style(underline=True)),
+        (say("supports the prediction"), coloured(0.7, FOR) + Style(underline=True)),
         " ",
-        ("opposes it", coloured(0.7, AGAINST) + Style(italic=True)),
+        (say("opposes it"), coloured(0.7, AGAINST) + Style(italic=True)),
     )
 
 

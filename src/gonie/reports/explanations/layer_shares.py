@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gonie.messages import say
 from gonie.reports.explanation import LayerShares
 from gonie.reports.explanations.page import bar
 from gonie.reports.html.frame import note, section
@@ -44,5 +45,5 @@ def reading(found: Sequence[LayerShares]) -> str:
 
 
 def _place(each: LayerShares) -> Markup:
-    bars = element("dl", *(bar(name, share) for name, share in lines(each)), class_="bars")
-    return element("section", element("h3", heading(each)), bars)
+    bars = element("dl", *(bar(say(name), share) for name, share in lines(each)), class_="bars")
+    return element("section", element("h3", say(heading(each))), bars)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gonie.messages import say
 from gonie.reports.explanation import Faithfulness
 from gonie.reports.explanations.alternatives import likeliest
 from gonie.reports.explanations.verdict import (
@@ -63,9 +64,9 @@ def opening(
     """
     return element(
         "header",
-        element("h1", element("bdi", title)),
-        element("p", warning, class_="warning honest"),
-        element("p", element("b", verdict(faithfulness, noun=noun, quantity=quantity)), class_="honest"),
+        element("h1", element("bdi", say(title))),
+        element("p", say(warning), class_="warning honest"),
+        element("p", element("b", say(verdict(faithfulness, noun=noun, quantity=quantity))), class_="honest"),
         faithfulness_table(faithfulness, noun=noun, quantity=quantity) if faithfulness else None,
         *map(note, notes),
     )
@@ -84,7 +85,7 @@ def faithfulness_table(found: Sequence[Faithfulness], *, noun: str, quantity: st
 
 def _figures(each: Faithfulness, controls: Sequence[Faithfulness]) -> Markup:
     return row(
-        fragment(each.method, " ", element("small", standing(each, controls))),
+        fragment(say(each.method), " ", element("small", say(standing(each, controls)))),
         f"{each.comprehensiveness:z.{DIGITS}f}",
         f"{each.sufficiency:z.{DIGITS}f}",
         class_="control" if is_control(each) else "best" if beats(each, controls) else None,
@@ -99,14 +100,16 @@ def references() -> Markup:
 def key(*, shares: bool, sides: bool) -> Markup:
     """Render the legend of the colours."""
     parts = [
-        element("span", element("span", "share of attention", class_="w", style="--a:.7"), class_="share")
+        element(
+            "span", element("span", say("share of attention"), class_="w", style="--a:.7"), class_="share"
+        )
         if shares
         else None,
         element(
             "span",
-            element("span", "supports the prediction", class_="w line", style="--a:.7"),
+            element("span", say("supports the prediction"), class_="w line", style="--a:.7"),
             " ",
-            element("span", "opposes it", class_="w line against", style="--a:.7"),
+            element("span", say("opposes it"), class_="w line against", style="--a:.7"),
             class_="sides",
         )
         if sides
@@ -117,7 +120,7 @@ def key(*, shares: bool, sides: bool) -> Markup:
         "Colours are relative to the largest weight of the same text and method. Point at a word, tap it or "
         "tab to it to see its weight."
     )
-    return element("p", *shown, told, class_="note key")
+    return element("p", *shown, say(told), class_="note key")
 
 
 def bars(probabilities: Mapping[str, float], *, given: Sequence[str], gold: Sequence[str]) -> Markup:
@@ -135,7 +138,7 @@ def _bars(items: Sequence[tuple[str, float]], given: Sequence[str], gold: Sequen
 
 
 def _line(label: str, chance: float, given: Sequence[str], gold: Sequence[str]) -> Markup:
-    told = " (gold)" if label in gold else ""
+    told = say(" (gold)") if label in gold else ""
     return bar(fragment(element("bdi", label), told), chance, strong=label in given)
 
 

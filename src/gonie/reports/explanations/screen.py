@@ -14,6 +14,8 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
+from gonie.reports.console import MessageConsole
 from gonie.reports.explanation import Faithfulness, LayerShares, TokenWeights
 from gonie.reports.explanations import layer_shares
 from gonie.reports.explanations.heat import Rows, about
@@ -26,7 +28,7 @@ BAR = 30
 PIPED_WIDTH = 160  # columns if the output is not a terminal
 
 
-class Screen(Console):
+class Screen(MessageConsole):
     """A console that raises BrokenPipeError. Rich would exit the program instead."""
 
     def on_broken_pipe(self) -> None:
@@ -80,7 +82,7 @@ class ExplanationScreen:
         self.print(Text(""))
         for each in found:
             self.print(Text(safe(layer_shares.heading(each)), "bold"))
-            self.print(bars(layer_shares.lines(each)))
+            self.print(bars((say(name), share) for name, share in layer_shares.lines(each)))
         self.print(Text(layer_shares.reading(found), "dim"))
 
     def wrote(self, page: Path) -> None:
@@ -89,7 +91,9 @@ class ExplanationScreen:
 
     def strip(self, rows: Rows, weights: TokenWeights) -> None:
         """Print the text with the weights of one method."""
-        self.print(Text.assemble((weights.method, "bold"), (f", {one_line(about(weights))}", "dim")))
+        self.print(
+            Text.assemble((say(weights.method), "bold"), (f", {say(one_line(about(weights)))}", "dim"))
+        )
         self.print(heat_text(rows, weights, colours=self.colours))
 
     def print(self, shown: RenderableType) -> None:
@@ -103,7 +107,7 @@ def _figures(found: Sequence[Faithfulness], noun: str) -> Table:
     for each in (*(each for each in found if not is_control(each)), *controls):
         numbers = (f"{number:z.{DIGITS}f}" for number in (each.comprehensiveness, each.sufficiency))
         style = "dim" if is_control(each) else ""
-        grid.add_row(each.method, *numbers, standing(each, controls), style=style)
+        grid.add_row(say(each.method), *numbers, say(standing(each, controls)), style=style)
     grid.caption = f"over {measured_on(found, noun)}"
     grid.caption_justify = "left"
     return grid
@@ -117,7 +121,7 @@ def bars(shares: Iterable[tuple[str, float]]) -> Table:
     return grid
 
 
-def grid_of(columns: Sequence[str]) -> Table:
+def grid_of(columns: Sequence[str | Text]) -> Table:
     """Return an empty table with left-aligned names and right-aligned numbers."""
     grid = Table(box=None, pad_edge=False, header_style="dim")
     for at, name in enumerate(columns):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gonie.messages import say
 from gonie.reports.explanation import Faithfulness, LayerShares, TextExplanation
 from gonie.reports.explanations.alternatives import agreement, answer
 from gonie.reports.explanations.heat import strip, strongest_words
@@ -61,7 +62,7 @@ def _text(each: TextExplanation) -> Markup:
 def _answer(each: TextExplanation) -> Markup:
     labels = [fragment(element("bdi", label), told) for label, told in answer(each)]
     separated = [part for label in labels for part in (", ", label)][1:]
-    return element("h3", *separated, f" {agreement(each)}", _place(each))
+    return element("h3", *separated, f" {say(agreement(each))}", _place(each))
 
 
 def _place(each: TextExplanation) -> Markup | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import isfinite
 
+from gonie.messages import say
 from gonie.reports.explanation import Transitions
 from gonie.reports.html.frame import note, section
-from gonie.reports.html.markup import Markup, element, row, table
+from gonie.reports.html.markup import Markup, element, escape, row, table
 
 START, END = "(start)", "(end)"
 NEVER = "✕"
@@ -60,13 +61,17 @@ def greatest(shown: Sequence[Line]) -> float:
 def _table(transitions: Transitions) -> Markup:
     shown = list(lines(transitions))
     most = greatest(shown)
-    rows = [row(label, *(_cell(score, most) for score in scores)) for label, scores in shown]
-    header = ("from ↓ to →", *transitions.labels[:MOST], END)
+    names = (say(START), *(label for label, _ in shown[1:]))
+    rows = [
+        row(name, *(_cell(score, most) for score in scores))
+        for name, (_, scores) in zip(names, shown, strict=True)
+    ]
+    header = ("from ↓ to →", *map(escape, transitions.labels[:MOST]), END)
     return table(caption="Scores of transitions", header=header, rows=rows, class_="moves")
 
 
 def _cell(score: float, most: float) -> Markup:
     if not isfinite(score):
-        return element("td", NEVER, class_="never", aria_label="forbidden")
+        return element("td", NEVER, class_="never", aria_label=say("forbidden"))
     kind = "against" if score < 0 else None
     return element("td", f"{score:+.2f}", style=f"--a:{abs(score) / most:.2f}", class_=kind)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from gonie.messages import say
+
 Child = object
 """``Markup`` is inserted as it is, None is omitted, and anything else is escaped as text."""
 
@@ -58,6 +60,11 @@ def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
     return Markup(f"<{tag}{shown}>{fragment(*children)}</{tag}>")
 
 
+def shown(text: Child) -> Child:
+    """Return a text of gonie in the language of the user, and anything else as it is."""
+    return say(text) if isinstance(text, str) and not isinstance(text, Markup) else text
+
+
 def language(text: str) -> str | None:
     """Return ``ko`` for text that contains Hangul, so that a browser chooses a font that has it."""
     return "ko" if any("가" <= letter <= "힣" or "ㄱ" <= letter <= "ㆎ" for letter in text) else None
@@ -79,8 +86,12 @@ def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:
 def table(
     *, caption: str, header: Iterable[Child], rows: Iterable[Markup], class_: str = "figures"
 ) -> Markup:
-    """Return a captioned table with column headers, in a box that scrolls on narrow screens."""
-    columns = element("tr", *(element("th", name, scope="col") for name in header))
+    """Return a captioned table with column headers, in a box that scrolls on narrow screens.
+
+    The caption and headers are texts of gonie. Labels as headers are passed as ``Markup``.
+    """
+    caption = say(caption)
+    columns = element("tr", *(element("th", shown(name), scope="col") for name in header))
     inner = element(
         "table",
         element("caption", caption),

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
@@ -38,15 +39,15 @@ def print_class_evaluation(console: Console, evaluation: ClassEvaluation, *, nou
 
 def _headline(evaluation: ClassEvaluation, noun: str) -> Text:
     name, value = evaluation.headline
-    line = Text.assemble((f"{NAMES[name]} ", "bold"), (percent(value), "bold green"))
+    line = Text.assemble((f"{say(NAMES[name])} ", "bold"), (percent(value), "bold green"))
     if evaluation.intervals is not None:
-        line.append(f"  95% interval {range_text(evaluation.interval(name))}")
+        line.append(say(f"  95% interval {range_text(evaluation.interval(name))}"))
     if name != "accuracy":
-        line.append(f"  accuracy {percent(evaluation.accuracy)}")
-    line.append(f"  macro F1 {percent(evaluation.scores.macro.f1)}")
+        line.append(say(f"  accuracy {percent(evaluation.accuracy)}"))
+    line.append(say(f"  macro F1 {percent(evaluation.scores.macro.f1)}"))
     if evaluation.auc is not None:
-        line.append(f"  ROC AUC {percent(evaluation.auc)}")
-    return line.append(f"  ({count(evaluation.texts, noun.removesuffix('s'))})", style="dim")
+        line.append(say(f"  ROC AUC {percent(evaluation.auc)}"))
+    return line.append(f"  ({say(count(evaluation.texts, noun.removesuffix('s')))})", style="dim")
 
 
 def _confusions(confusion: Confusion, noun: str) -> Table:
@@ -68,10 +69,10 @@ def _lengths(evaluation: ClassEvaluation, noun: str) -> Table:
 
 def _calibration(evaluation: ClassEvaluation) -> Text:
     calibration = evaluation.calibration
-    line = Text(f"Calibration error {percent(calibration.width.error)}")
-    line.append(f"  in bins of equal size {percent(calibration.mass.error)}")
-    line.append(f"  log loss {log_loss_text(evaluation)}")
-    return line.append(f"  Brier score {calibration.brier:.4f}")
+    line = Text(say(f"Calibration error {percent(calibration.width.error)}"))
+    line.append(say(f"  in bins of equal size {percent(calibration.mass.error)}"))
+    line.append(say(f"  log loss {log_loss_text(evaluation)}"))
+    return line.append(say(f"  Brier score {calibration.brier:.4f}"))
 
 
 def text_cells(error: ClassError) -> Cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gonie.messages import say
 from gonie.reports.html.frame import note, page, section
 from gonie.reports.html.markup import Markup, element, fragment, language, row, table
 from gonie.reports.report_page import detail_section, opening, percent, training
@@ -60,8 +61,8 @@ def _scatter(evaluation: ValueEvaluation) -> Markup:
     across, up = Scale(marks[0], marks[-1], left, right), Scale(marks[0], marks[-1], bottom, TOP)
     drawing = element(
         "svg",
-        element("title", f"Predicted values over gold values of {len(gold):,} pairs"),
-        element("text", "predicted value", x=left, y=14, class_="name"),
+        element("title", say(f"Predicted values over gold values of {len(gold):,} pairs")),
+        element("text", say("predicted value"), x=left, y=14, class_="name"),
         *(
             fragment(
                 across_line(up(mark), label, left=left, right=right),
@@ -75,7 +76,7 @@ def _scatter(evaluation: ValueEvaluation) -> Markup:
             element("circle", cx=across(x), cy=up(y), r=2.5, class_="pair")
             for x, y in zip(gold, predicted, strict=True)
         ),
-        element("text", "gold value", x=right, y=bottom + 36, text_anchor="end", class_="name"),
+        element("text", say("gold value"), x=right, y=bottom + 36, text_anchor="end", class_="name"),
         viewBox=f"0 0 {right + RIGHT:g} {bottom + BOTTOM}",
         role="img",
         class_="diagram",

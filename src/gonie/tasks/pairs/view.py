@@ -6,6 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.terminal import one_line
@@ -44,13 +45,13 @@ def _headline(found: PairAnswer) -> Text:
 
 def print_values(console: Console, evaluation: ValueEvaluation) -> None:
     """Print the scores of a model of values."""
-    line = Text.assemble(("Pearson ", "bold"), (percent(evaluation.pearson), "bold green"))
+    line = Text.assemble((say("Pearson "), "bold"), (percent(evaluation.pearson), "bold green"))
     if evaluation.pearson_interval is not None:
-        line.append(f"  95% interval {range_text(evaluation.pearson_interval)}")
-    line.append(f"  Spearman {percent(evaluation.spearman)}")
-    line.append(f"  mean absolute error {evaluation.mean_absolute_error:.3f}")
-    line.append(f"  root mean squared error {evaluation.root_mean_squared_error:.3f}")
-    console.print(line.append(f"  ({count(evaluation.pairs, 'pair')})", style="dim"))
+        line.append(say(f"  95% interval {range_text(evaluation.pearson_interval)}"))
+    line.append(say(f"  Spearman {percent(evaluation.spearman)}"))
+    line.append(say(f"  mean absolute error {evaluation.mean_absolute_error:.3f}"))
+    line.append(say(f"  root mean squared error {evaluation.root_mean_squared_error:.3f}"))
+    console.print(line.append(f"  ({say(count(evaluation.pairs, 'pair'))})", style="dim"))
 
 
 def error_cells(error: PairError) -> Cells:

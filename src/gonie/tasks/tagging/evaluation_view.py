@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import Evaluation
 from gonie.reports.error_list import Cells, label_cell
@@ -35,16 +36,16 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
 def _headline(evaluation: Evaluation) -> Text:
     name, value = evaluation.headline
     line = Text.assemble(
-        ("Accuracy " if name == "accuracy" else "F1 ", "bold"), (percent(value), "bold green")
+        (say("Accuracy ") if name == "accuracy" else "F1 ", "bold"), (percent(value), "bold green")
     )
     if evaluation.intervals is not None:
-        line.append(f"  95% interval {range_text(evaluation.interval(name))}")
+        line.append(say(f"  95% interval {range_text(evaluation.interval(name))}"))
     if not evaluation.plain:
         micro = evaluation.spans.micro
-        line.append(f"  precision {percent(micro.precision)}  recall {percent(micro.recall)}")
-        line.append(f"  token accuracy {percent(evaluation.tokens.accuracy)}")
+        line.append(say(f"  precision {percent(micro.precision)}  recall {percent(micro.recall)}"))
+        line.append(say(f"  token accuracy {percent(evaluation.tokens.accuracy)}"))
     size = f"{count(evaluation.sentences, 'sentence')}, {count(evaluation.tokens.tokens, 'token')}"
-    return line.append(f"  ({size})", style="dim")
+    return line.append(f"  ({say(size)})", style="dim")
 
 
 def _novelty(evaluation: Evaluation) -> Table:
@@ -53,7 +54,7 @@ def _novelty(evaluation: Evaluation) -> Table:
     for kind, found in (evaluation.novelty or {}).items():
         interval = range_text(evaluation.novelty_interval(kind))
         shown = (percent(found.recall), interval) if found.gold else ("–", "")
-        grid.add_row(names[kind], f"{found.gold:,}", f"{found.correct:,}", *shown)
+        grid.add_row(say(names[kind]), f"{found.gold:,}", f"{found.correct:,}", *shown)
     return grid
 
 

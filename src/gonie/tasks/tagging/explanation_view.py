@@ -79,7 +79,7 @@ def _span(each: TagExplanation, span: SpanExplanation) -> Text:
 def _table(transitions: Transitions, *, colours: bool) -> Table:
     shown = list(lines(transitions))
     most = greatest(shown)
-    grid = grid_of(("from ↓ to →", *map(safe, transitions.labels), END))
+    grid = grid_of(("from ↓ to →", *(Text(safe(label)) for label in transitions.labels), END))
     for label, scores in shown:
         grid.add_row(Text(safe(label)), *(_cell(score, most, colours=colours) for score in scores))
     return grid

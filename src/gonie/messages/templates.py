@@ -1,0 +1,236 @@
+"""Finds the entry of a finished English text, and writes the text in another language.
+
+A table maps English templates to templates of another language:
+
+    no column {0}: the line has {1}      열 {0}{이/가} 없습니다. 이 줄에는 {1}{이/가} 있습니다
+    {0} of {1} {is|are} not aligned      {1!t} 중 {0}{이/가} 정렬되지 않았습니다
+
+``{0}`` is a value, copied as it is. ``{0!t}`` in a translation is a text of gonie, translated in turn.
+``{is|are}`` in English are words of which one is there. ``{이/가}`` is the particle that fits the text before
+it. ``{{`` and ``}}`` are braces.
+
+A phrase in the plural (``rows without a label``) also stands for its count: ``2 rows without a label`` is
+"레이블이 없는 행 2개", or another form where the translation has ``{n}``: "사람 {n}명".
+
+A text that no single template matches is cut at line ends and full stops and after a file name, and each part
+is translated. Of several ways, the first that covers most letters wins.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from typing import NamedTuple
+
+from gonie.messages.particles import with_particle
+from gonie.text.report import count_of
+
+MARK = re.compile(r"\{\{|\}\}|\{(?P<field>\d+|n)(?P<nested>!t)?\}|\{(?P<choice>[^{}]*)\}")
+"""What is not literal in a template."""
+NUMBER = re.compile(r"(\d[\d,]*) (.+)", re.DOTALL)
+PLACE = re.compile(r"(\S*[\w./\]\)'\"](?::\d+)?|note|warning|failed|gonie): ", re.DOTALL)
+"""A file, a key, or a word that begins a message."""
+CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
+"""A detected setting, the choice, which is data, and the reason."""
+BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
+"""A line: its indent or bullet, its text, and the colon or full stop at its end."""
+LONGEST = 4000
+"""Longer texts are lists or data, and are translated line by line only."""
+
+
+class Rendition(NamedTuple):
+    """A text in another language, and the number of English letters that templates cover."""
+
+    text: str
+    covered: int
+
+
+def pieces(template: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a template with their kinds: literal, field, nested or choice."""
+    end = 0
+    for mark in MARK.finditer(template):
+        if mark.start() > end:
+            yield "literal", template[end : mark.start()]
+        end = mark.end()
+        if mark["field"] is not None:
+            yield "nested" if mark["nested"] else "field", mark["field"]
+        elif mark["choice"] is not None:
+            yield "choice", mark["choice"]
+        else:
+            yield "literal", mark[0][0]
+    if end < len(template):
+        yield "literal", template[end:]
+
+
+def fields(template: str) -> set[str]:
+    """Return the numbers of the fields of a template."""
+    return {value for kind, value in pieces(template) if kind in ("field", "nested")} - {"n"}
+
+
+@dataclass(frozen=True)
+class Template:
+    """An English template with its translation."""
+
+    english: str
+    translation: str
+
+    @property
+    def anchor(self) -> str:
+        """The longest literal. A text without it does not match."""
+        return max((value for kind, value in pieces(self.english) if kind == "literal"), key=len, default="")
+
+    @cached_property
+    def letters(self) -> int:
+        """The number of literal letters."""
+        return sum(letters(value) for kind, value in pieces(self.english) if kind == "literal")
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The expression of the texts that the template makes."""
+        return re.compile("".join(map(_expression, pieces(self.english))), re.DOTALL)
+
+
+def _expression(piece: tuple[str, str]) -> str:
+    kind, value = piece
+    if kind == "literal":
+        return re.escape(value)
+    if kind == "choice":
+        return f"(?:{'|'.join(map(re.escape, value.split('|')))})"
+    return f"(?P<f{value}>.*?)"
+
+
+def letters(text: str) -> int:
+    """Return the number of letters in a text."""
+    return sum(map(str.isalpha, text))
+
+
+class Translator:
+    """Translates texts of gonie by a table from English templates to those of another language."""
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        self._known: dict[str, str] = {}
+        self._counted: dict[str, str] = {}
+        self._templates: list[tuple[str, Template]] = []  # with their anchors
+        for english, translation in table.items():
+            if not translation:
+                continue
+            for key in dict.fromkeys((english, _one(english))):
+                if any(kind != "literal" for kind, _ in pieces(key)):
+                    template = Template(key, translation)
+                    self._templates.append((template.anchor, template))
+                elif key == english:
+                    self._known[_plain(key)] = translation
+                else:
+                    self._counted[key] = translation
+        self._readings: dict[str, Rendition] = {}
+
+    def __call__(self, text: str) -> str:
+        """Return a text in the language of the table, or as it is if the table does not have it."""
+        return self._read(text).text
+
+    def _read(self, text: str) -> Rendition:
+        if text not in self._readings:
+            self._readings[text] = max(self._ways(text), key=lambda reading: reading.covered)
+        return self._readings[text]
+
+    def _ways(self, text: str) -> Iterator[Rendition]:
+        """Yield every way to read a text. The first is the text as it is."""
+        yield Rendition(text, 0)
+        if not text or text.isspace():
+            return
+        if (known := self._known.get(text)) is not None:
+            yield Rendition(self._write(known, {}), letters(text) + 1)
+            return
+        yield from self._parts(text)
+        if len(text) <= LONGEST:
+            yield from self._counts(text)
+            yield from self._matches(text)
+
+    def _matches(self, text: str, *, begun: bool = False) -> Iterator[Rendition]:
+        """Read a text by a whole template, or only by templates that begin with a word if ``begun``."""
+        for template in [each for anchor, each in self._templates if anchor in text]:
+            if begun and not template.english[0].isalpha():
+                continue
+            if found := template.pattern.fullmatch(text):
+                values = {name[1:]: value for name, value in found.groupdict().items()}
+                marks = pieces(template.translation)
+                nested = sum(self._read(values[name]).covered for kind, name in marks if kind == "nested")
+                yield Rendition(self._write(template.translation, values), template.letters + nested)
+
+    def _counts(self, text: str) -> Iterator[Rendition]:
+        """Read a number and a phrase, which is in the singular after 1."""
+        if counted := NUMBER.fullmatch(text):
+            number, phrase = counted.groups()
+            known = self._counted.get(phrase) if number == "1" else self._known.get(phrase)
+            if known is not None:
+                shown = self._write(known, {"n": number})
+                yield Rendition(shown if "{n}" in known else f"{shown} {number}개", letters(phrase) + 1)
+            else:
+                for each in self._matches(phrase, begun=True):
+                    yield Rendition(f"{each.text} {number}개", each.covered)
+
+    def _parts(self, text: str) -> Iterator[Rendition]:
+        """Read lines, sentences, counts, choices, and what follows a file name on their own."""
+        if "\n" in text:
+            read = [self._read(line) for line in text.split("\n")]
+            yield Rendition("\n".join(line.text for line in read), sum(line.covered for line in read))
+            return
+        parts = text.split(", ")
+        if len(parts) > 1 and all(map(NUMBER.fullmatch, parts)):
+            counts = [self._read(part) for part in parts]
+            yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
+        if (choice := CHOICE.fullmatch(text)) and (name := self._known.get(choice[1])) is not None:
+            reason = self._read(choice[3])
+            yield Rendition(f"{name}: {choice[2]} ({reason.text})", letters(choice[1]) + reason.covered)
+        if place := PLACE.match(text):
+            rest = self._read(text[place.end() :])
+            yield Rendition(f"{self._known.get(place[1], place[1])}: {rest.text}", rest.covered)
+        for stop in re.finditer(r"[.;] +", text):
+            first, rest = self._read(text[: stop.start()]), self._read(text[stop.end() :])
+            yield Rendition(f"{first.text}{stop[0]}{rest.text}", first.covered + rest.covered)
+        line = BULLET.fullmatch(text)
+        if line and line[2] and line[2] != text:
+            inner = self._read(line[2])
+            yield Rendition(f"{line[1]}{inner.text}{line[3]}", inner.covered)
+
+    def _write(self, template: str, values: Mapping[str, str]) -> str:
+        """Return a translation with its values, and with the particles that fit them."""
+        shown = ""
+        for kind, value in pieces(template):
+            if kind == "literal":
+                shown += value
+            elif kind == "choice":
+                after_consonant, _, after_vowel = value.partition("/")
+                shown += with_particle(shown, (after_consonant, after_vowel))
+            else:
+                given = values.get(value, "")
+                shown += self(given) if kind == "nested" else given
+        return shown
+
+
+def _one(plural: str) -> str:
+    """Return a phrase in the plural as it is counted once: ``row without a label``."""
+    if "\n" in plural or "|" in plural or plural[:1].isupper() or plural.endswith("."):
+        return plural
+    return count_of(1, plural).removeprefix("1 ")
+
+
+def _plain(template: str) -> str:
+    return "".join(value for _, value in pieces(template))
+
+
+def read_table(name: str) -> dict[str, dict[str, str]]:
+    """Return the table of a language: for each file of the source, templates with their translations."""
+    found: dict[str, dict[str, str]] = json.loads(
+        files("gonie.messages").joinpath(f"{name}.json").read_text("utf-8")
+    )
+    return found
+
+
+def read_translator(name: str) -> Translator:
+    """Return the translator of a language."""
+    return Translator({key: text for texts in read_table(name).values() for key, text in texts.items()})

@@ -1,0 +1,82 @@
+"""English texts are found in the table again, and written in Korean."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gonie.messages.templates import Translator, fields, pieces
+
+TABLE = {
+    "no column {0}: the line has {1}": "열 {0}{이/가} 없습니다: 이 줄에는 {1!t}{이/가} 있습니다",
+    "columns": "열",
+    "tokens": "토큰",
+    "sentences": "문장",
+    "people": "사람 {n}명",
+    "rows without a label": "레이블이 없는 행",
+    "texts cut to {0} tokens": "토큰 {0}개로 자른 텍스트",
+    "Check the file": "파일을 확인하세요",
+    "file not found": "파일을 찾을 수 없습니다",
+    "{0} of {1} {is|are} left out": "{1!t} 중 {0}개가 빠집니다",
+    "unknown label: {0}": "알 수 없는 레이블: {0}",
+    "Errors": "오류",
+    "format": "형식",
+    "by the suffix {0}": "확장자 {0}에 따라",
+    'write {{"a": 1}}': '{{"a": 1}}을 쓰세요',
+}
+
+
+@pytest.mark.parametrize(
+    ("english", "korean"),
+    [
+        ("Errors", "오류"),
+        ("no column 'x': the line has 3 columns", "열 'x'가 없습니다: 이 줄에는 열 3개가 있습니다"),
+        ("1 token", "토큰 1개"),
+        ("1,000 sentences, 2,000 tokens", "문장 1,000개, 토큰 2,000개"),
+        ("1 row without a label", "레이블이 없는 행 1개"),
+        ("2 people", "사람 2명"),
+        ("4 texts cut to 9 tokens", "토큰 9개로 자른 텍스트 4개"),
+        ("a.tsv:3: file not found. Check the file", "a.tsv:3: 파일을 찾을 수 없습니다. 파일을 확인하세요"),
+        ("1 of 2 rows without a label is left out", "레이블이 없는 행 2개 중 1개가 빠집니다"),
+        ("3 of 9 rows without a label are left out", "레이블이 없는 행 9개 중 3개가 빠집니다"),
+        ("format: conll (by the suffix .conll)", "형식: conll (확장자 .conll에 따라)"),
+        ("a: file not found\n  - Check the file.", "a: 파일을 찾을 수 없습니다\n  - 파일을 확인하세요."),
+        ('write {"a": 1}', '{"a": 1}을 쓰세요'),
+    ],
+)
+def test_a_text_is_translated(english, korean):
+    assert Translator(TABLE)(english) == korean
+
+
+@pytest.mark.parametrize("text", ["", " ", "Nothing of this is known.", "runs/x: what?", "Error"])
+def test_a_text_without_an_entry_stays_english(text):
+    assert Translator(TABLE)(text) == text
+
+
+def test_values_are_not_translated():
+    """A label may have the name of a heading."""
+    assert Translator(TABLE)("unknown label: Errors") == "알 수 없는 레이블: Errors"
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80))
+def test_any_text_is_read(text):
+    assert isinstance(Translator(TABLE)(text), str)
+
+
+@given(st.text(alphabet="abc{}|/ ", min_size=1, max_size=20))
+def test_any_value_comes_back_as_it_was(value):
+    assert Translator(TABLE)(f"unknown label: {value}") == f"알 수 없는 레이블: {value}"
+
+
+def test_the_parts_of_a_template():
+    assert list(pieces("a {0}{이/가} {1!t} {{b}}")) == [
+        ("literal", "a "),
+        ("field", "0"),
+        ("choice", "이/가"),
+        ("literal", " "),
+        ("nested", "1"),
+        ("literal", " "),
+        ("literal", "{"),
+        ("literal", "b"),
+        ("literal", "}"),
+    ]
+    assert fields("a {0} {n} {1!t}") == {"0", "1"}
