@@ -88,7 +88,9 @@ class CorpusConfig(Section):
     )
     context_window: Size = Field(default=2, description="words on each side that context features use")
     min_feature_count: Size = Field(default=1, description="sparse features rarer than this are ignored")
-    noise: NoiseConfig = Field(default=NoiseConfig(), description="noisy copies of training examples (Korean)")
+    noise: NoiseConfig = Field(
+        default=NoiseConfig(), description="noisy copies of training examples (Korean)"
+    )
     cache: CacheFolder | None = Field(
         default=None,
         description="folder for the encoded corpus, memory-mapped; unset: the corpus is kept in memory",

@@ -25,7 +25,9 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     shown = io.StringIO()
     monkeypatch.setattr(progress, "DELAY", 0.0)
     monkeypatch.setattr(
-        progress, "MessageConsole", lambda **_: Console(file=shown, force_terminal=True, width=60, highlight=False)
+        progress,
+        "MessageConsole",
+        lambda **_: Console(file=shown, force_terminal=True, width=60, highlight=False),
     )
     return shown
 
