@@ -20,7 +20,12 @@ _ANALYSIS = re.compile(rf"({_TEXT})/({_TEXT})", re.DOTALL)
 
 def format_morphemes(morphemes: Iterable[Morpheme]) -> str:
     """Format morphemes as ``form/tag`` joined by ``+``. This is the inverse of ``parse_morphemes``."""
-    return "+".join(f"{_escaped(morpheme.form)}/{_escaped(morpheme.tag)}" for morpheme in morphemes)
+    return "+".join(format_morpheme(*morpheme) for morpheme in morphemes)
+
+
+def format_morpheme(form: str, tag: str) -> str:
+    """Format one morpheme as ``form/tag``."""
+    return f"{_escaped(form)}/{_escaped(tag)}"
 
 
 def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
@@ -40,6 +45,8 @@ def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
 
 
 def _escaped(text: str) -> str:
+    if text.isalnum():  # nearly all are
+        return text
     return _SPECIAL.sub(
         lambda match: f"\\x{ord(match[0]):x};" if match[0].isspace() else "\\" + match[0], text
     )
