@@ -3,7 +3,7 @@
     python tools/fit_endings.py PATH/TO/data [--folds 3]
 
 The training data are the training file of UD Korean GSD, in texts of three to seven sentences as they are and
-again without their stops, and paragraphs of Wikipedia, every other one without its stops. Each gap between
+again without their stops, and paragraphs of Wikipedia, every fourth one without its stops. Each gap between
 two eojeol is an example, unless the left one ends with a stop. An L1 penalty keeps few features. ``--folds``
 only scores by cross-validation on the training file, by which the settings were chosen. scikit-learn is
 required.
@@ -33,7 +33,7 @@ WIKIPEDIA = "corpora/ko-1.txt.xz"
 OUT = Path(__file__).parent.parent / "src/gonie/text/tokenizers/endings.json"
 EVERY = 40
 """One line in this many of the Wikipedia file is used, so that articles are of many kinds."""
-SENTENCES = 6_000
+SENTENCES = 20_000
 """Sentences of Wikipedia."""
 RARE = 2
 """The least number of examples with a feature."""
@@ -84,7 +84,7 @@ def texts(sentences: Sequence[str], paragraphs: Iterable[list[str]]) -> Iterator
             yield list(part[start : start + size])
             start += size
     for number, paragraph in enumerate(paragraphs):
-        yield paragraph if number % 2 else without_stops(paragraph)
+        yield paragraph if number % 4 else without_stops(paragraph)
 
 
 def gaps(sentences: list[str], reader: Endings) -> Iterator[Gap]:
