@@ -1,4 +1,4 @@
-"""Fit the weights with which Korean sentences without a stop are split (src/gonie/text/tokenizers/endings.py).
+"""Fit the weights by which Korean sentences without a stop are split (gonie/text/tokenizers/endings.py).
 
     python tools/fit_endings.py PATH/TO/data [--folds 3]
 
@@ -25,7 +25,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from gonie.text.tokenizers.endings import STOPPED, Endings, features
+from gonie.text.tokenizers.endings import BEGIN, END, STOPPED, Endings, features
 from gonie.text.tokenizers.sentences import KOREAN, split_sentences
 
 TREEBANK = "pos/ud_korean_gsd/ko_gsd-ud-train.conllu"
@@ -39,8 +39,8 @@ RARE = 2
 """The least number of examples with a feature."""
 MARGIN = 0.5
 """Added to the intercept: recall for precision, chosen by cross-validation."""
-OFTEN, SELDOM = 100, 1 / 500
-"""Characters with at least so many gaps after them, of which at most this share are ends, are never last."""
+NEVER = ((50, 1 / 300), (10, 1 / 500))
+"""Endings of one or two characters with at least so many gaps, of which fewer than this share are ends."""
 
 STOPS_RULES = replace(KOREAN, split=None)
 FINAL_STOPS = re.compile(r"\s*[.!?…。！？]+([\"'”’)\]]*)$")
@@ -91,7 +91,7 @@ def gaps(sentences: list[str], reader: Endings) -> Iterator[Gap]:
     """Yield the features of each gap without a stop, and whether a sentence ends there."""
     text = " ".join(sentences)
     hidden = KOREAN.hide(text) if KOREAN.hide else text
-    words = ["^", *reader.eojeol(hidden), "$"]
+    words = [BEGIN, *map(reader.plain, hidden.split()), END]
     ends, at = set(), 0
     for sentence in sentences:
         at += len(sentence) + 1
@@ -100,7 +100,8 @@ def gaps(sentences: list[str], reader: Endings) -> Iterator[Gap]:
     for at in range(1, len(words) - 2):
         since += 1
         if not STOPPED.search(words[at]):
-            yield features(*words[at - 1 : at + 3], since), at in ends
+            before, left, right, after = words[at - 1 : at + 3]
+            yield features(before[-1], left, right, after[-1], since), at in ends
         if at in ends:
             since = 0
 
@@ -112,9 +113,12 @@ def fit(examples: Sequence[Gap]) -> Endings:
 
 def fitted(examples: Sequence[Gap]) -> dict[str, object]:
     """Return the arguments of ``Endings``."""
-    after, ended = Counter(f[0] for f, _ in examples), Counter(f[0] for f, end in examples if end)
-    never = {each for each, number in after.items() if number >= OFTEN and ended[each] < SELDOM * number}
-    examples = [(found, end) for found, end in examples if found[0] not in never]
+    never: set[str] = set()
+    for kind, (often, seldom) in enumerate(NEVER):
+        after = Counter(found[kind] for found, _ in examples if len(found[kind]) == kind + 1)
+        ended = Counter(found[kind] for found, end in examples if end)
+        never |= {each for each, number in after.items() if number >= often and ended[each] < seldom * number}
+        examples = [(found, end) for found, end in examples if found[kind] not in never]
     counts = Counter((kind, value) for found, _ in examples for kind, value in enumerate(found))
     columns = {key: at for at, key in enumerate(key for key, number in counts.items() if number >= RARE)}
     rows = [[columns[key] for key in enumerate(found) if key in columns] for found, _ in examples]
@@ -128,7 +132,7 @@ def fitted(examples: Sequence[Gap]) -> dict[str, object]:
         if hundredths := round(100 * model.coef_[0][at]):
             weights[kind][value] = hundredths
     bias = round(100 * (model.intercept_[0] + MARGIN))
-    return {"bias": bias, "never": "".join(sorted(never)), "weights": weights}
+    return {"bias": bias, "never": sorted(never), "weights": weights}
 
 
 def score(endings: Endings, sentences: Sequence[str]) -> tuple[float, float]:
@@ -148,6 +152,7 @@ def score(endings: Endings, sentences: Sequence[str]) -> tuple[float, float]:
 
 
 def main() -> None:
+    """Fit the weights, or cross-validate."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -155,7 +160,7 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=0, help="only cross-validate with so many folds")
     arguments = parser.parse_args()
     sentences, paragraphs = treebank(arguments.data / TREEBANK), list(wikipedia(arguments.data / WIKIPEDIA))
-    reader = Endings(bias=0, weights=(), never="")
+    reader = Endings(bias=0, weights=(), never=())
     size = len(sentences) // arguments.folds if arguments.folds else 0
     for fold in range(arguments.folds):
         held = sentences[fold * size : (fold + 1) * size]

@@ -44,6 +44,10 @@ class CorpusConfig(Section):
     unit: Literal["word", "eojeol", "syllable", "morpheme"] | None = Field(
         default=None, description="token unit: word for English; eojeol, syllable or morpheme for Korean"
     )
+    user_dictionary: InputFile | None = Field(
+        default=None,
+        description="words that Kiwi must know, one `form TAB tag [TAB score]` per line (unit morpheme only)",
+    )
     lowercase: bool = Field(
         default=True, description="look up words in lower case (characters keep their case)"
     )

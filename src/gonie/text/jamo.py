@@ -13,6 +13,13 @@ import re
 SYLLABLE, INITIAL, MEDIAL, FINAL = 0xAC00, 0x1100, 0x1161, 0x11A7
 MEDIALS, FINALS = 21, 28
 
+_FINAL_LETTERS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+_INITIAL_LETTERS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_LETTERS = {
+    **{INITIAL + number: letter for number, letter in enumerate(_INITIAL_LETTERS)},
+    **{MEDIAL + number: chr(ord("ㅏ") + number) for number in range(MEDIALS)},
+    **{FINAL + 1 + number: letter for number, letter in enumerate(_FINAL_LETTERS)},
+}
 _SYLLABLE = re.compile("[가-힣]")
 # A syllable block without a final, or an initial with its medial, then an optional final.
 _JAMO = re.compile("([\u1100-\u1112][\u1161-\u1175]|[가-힣])([\u11a8-\u11c2]?)")
@@ -30,6 +37,14 @@ def compose(text: str) -> str:
     Unicode's composed form (NFC) of Hangul.
     """
     return _JAMO.sub(lambda found: _syllable(found.group(1), found.group(2)), text)
+
+
+def to_letters(text: str) -> str:
+    """Replace conjoining jamo by the letters that stand alone (compatibility jamo), as people type them.
+
+    Kiwi writes the ending of 간 as U+11AB, which fonts show badly; this gives ㄴ (U+3134).
+    """
+    return text.translate(_LETTERS)
 
 
 def _letters(syllable: str) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gonie.errors import InputError, OutputError
 from gonie.features.lm_text.block_workers import TokeniseBlocks, block_workers, worker_count
@@ -176,11 +176,11 @@ class _PartBuilder:
             progress.words(source.path, block.words)
         for fact, number in report.noticed.most_common():
             note(f"{display(source.path)}: {number:,} {fact}")
-        language, unit, _ = self.settings
-        return writer.finish(language=language, unit=unit, fingerprint=source.digest)
+        settings = self.settings
+        return writer.finish(language=settings.language, unit=settings.unit, fingerprint=source.digest)
 
 
-def _source(path: Path, rules: Mapping[str, str], column: str, note: Note) -> _Source:
+def _source(path: Path, rules: Mapping[str, Any], column: str, note: Note) -> _Source:
     """Return the file with a digest of everything that its part depends on."""
     refuse_stream(path)
     try:

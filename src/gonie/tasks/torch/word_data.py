@@ -21,6 +21,8 @@ from gonie.tasks.torch.contextual import Sources, spelled_bytes
 from gonie.text.normalize import Normalization
 from gonie.text.report import SHOWN_SPANS, Report
 from gonie.text.schemes import Scheme
+from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.text.tokenizers.user_dictionary import read_user_dictionary
 from gonie.text.types import Sentence
 
 Note = Callable[[str], None]
@@ -71,6 +73,12 @@ def pretrained_table(
     pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
     note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
     return pretrained
+
+
+def build_tokenizer(data: CorpusConfig) -> Tokenizer:
+    """Build the tokenizer of the recipe, with its user dictionary."""
+    entries = read_user_dictionary(locate(data.user_dictionary)) if data.user_dictionary else ()
+    return tokenizer(language=data.language, unit=data.token_unit, user_dictionary=entries)
 
 
 def read_gazetteers(data: CorpusConfig) -> Gazetteers:

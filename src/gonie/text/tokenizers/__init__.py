@@ -6,7 +6,7 @@ file and add a line to ``_TOKENIZERS``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from gonie.errors import InputError
@@ -39,8 +39,18 @@ _TOKENIZERS: Mapping[tuple[str, str], Callable[[], Tokenizer]] = MappingProxyTyp
 )
 
 
-def tokenizer(*, language: str, unit: str) -> Tokenizer:
-    """Return a new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``."""
+def tokenizer(*, language: str, unit: str, user_dictionary: Sequence[str] = ()) -> Tokenizer:
+    """Return a new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``.
+
+    ``user_dictionary`` are the entries of a dictionary for Kiwi, only for Korean morphemes.
+    """
+    if user_dictionary:
+        if (language, unit) != ("ko", MorphemeTokenizer.unit):
+            raise InputError(
+                f"a user dictionary applies only to Korean morphemes, not to {language}/{unit}",
+                fix='Set data.unit = "morpheme", or remove data.user_dictionary',
+            )
+        return MorphemeTokenizer(user_dictionary=user_dictionary)
     make = _TOKENIZERS.get((language, unit))
     if make is None:
         known = ", ".join(f"{language}/{unit}" for language, unit in _TOKENIZERS)

@@ -16,10 +16,14 @@ from typing import Any
 
 from gonie.text.tokenizers.folding import Folding
 
-STOPPED = re.compile(r"[.!?…。！？][\"')\]}»”’›」』】〉》]*+\Z")
+STOPS = ".!?…。！？"
+CLOSERS = "\"')]}»”’›」』】〉》"
+BEGIN, END = "^", "$"
+"""Stand for the eojeol before the first and after the last."""
+STOPPED = re.compile(rf"[{STOPS}][{re.escape(CLOSERS)}]*+\Z")
 """The end of an eojeol with a stop, where the rules decide."""
 
-_EOJEOL = re.compile(r"\S++")
+_SYLLABLES = re.compile("[가-힣]++")
 _TAIL = "~;^ㅋ♥"  # follow the end of a sentence, as in 좋아요~~ or 좋아요ㅋㅋ
 _FAR = 6  # eojeol from which on the length of a sentence makes no difference
 _CLASSES = (("0-9０-９", "0"), ("A-Za-z", "a"), ("ㄱ-ㅣ\u1100-\u11ff", "ㅋ"), ("～〜∼", "~"), ("♡❤", "♥"))
@@ -30,19 +34,13 @@ def _class(character: str) -> str:
     return next((name for members, name in _CLASS if members.match(character)), character)
 
 
-def plain_eojeol(word: str) -> str:
-    """Return a folded eojeol with one ``~`` in place of laughter, hearts and the like at its end."""
-    bare = word.rstrip(_TAIL)
-    return word if len(bare) == len(word) else f"{bare}~"
-
-
 def features(before: str, left: str, right: str, after: str, since: int) -> tuple[str, ...]:
     """Return the features of the gap between ``left`` and ``right``, one of each kind.
 
-    ``before`` and ``after`` are the eojeol around these, or "^" and "$". ``since`` is the number of eojeol
-    from the start of the sentence to ``left``.
+    ``before`` and ``after`` are the last characters of the eojeol around these, or ``BEGIN`` and ``END``.
+    ``since`` is the number of eojeol from the start of the sentence to ``left``.
     """
-    end, end_2, begin, begin_2, close, later = left[-1], left[-2:], right[0], right[:2], right[-1], after[-1]
+    end, end_2, begin, begin_2, close = left[-1], left[-2:], right[0], right[:2], right[-1]
     return (
         end,
         end_2,
@@ -57,12 +55,12 @@ def features(before: str, left: str, right: str, after: str, since: int) -> tupl
         end + begin,
         f"{end_2}|{begin_2}",
         end + close,
-        before[-1] + end,
+        before + end,
         str(since if since < _FAR else _FAR),
         f"{end}{since if since < _FAR // 2 else _FAR // 2}",
-        later,
-        end + later,
-        f"{begin_2}|{later}",
+        after,
+        end + after,
+        f"{begin_2}|{after}",
         f"{end}|{begin_2}",
     )
 
@@ -70,38 +68,50 @@ def features(before: str, left: str, right: str, after: str, since: int) -> tupl
 class Endings:
     """Splits text without stops by the weights of features: ``weights[kind][feature]``, in hundredths.
 
-    No sentence ends after an eojeol whose last character is in ``never``.
+    No sentence ends after an eojeol whose last character, or whose last two, are in ``never``.
     """
 
-    def __init__(self, *, bias: int, weights: Iterable[Mapping[str, int]], never: str) -> None:
+    def __init__(self, *, bias: int, weights: Iterable[Mapping[str, int]], never: Iterable[str]) -> None:
         self._bias = bias
         self._weights = tuple(weights)
-        self._never = frozenset(never)
+        known = {*never, *STOPS}
+        self._never = known | {character for character in map(chr, range(128)) if _class(character) in known}
         self._folding = Folding(_class)
 
-    def eojeol(self, text: str) -> list[str]:
-        """Return the eojeol of a text as ``features`` sees them."""
-        return [plain_eojeol(word) for word in text.translate(self._folding).split()]
+    def plain(self, word: str) -> str:
+        """Return an eojeol as ``features`` sees it, with one ``~`` for laughter and hearts at its end."""
+        folded = word if _SYLLABLES.fullmatch(word) else word.translate(self._folding)
+        bare = folded.rstrip(_TAIL)
+        return folded if len(bare) == len(folded) else f"{bare}~"
 
     def split(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Yield the ranges of the sentences in a range without white space at either end."""
-        piece = text[start:end].translate(self._folding)
-        places = [match.span() for match in _EOJEOL.finditer(piece)]
-        words = ["^", *(plain_eojeol(piece[left:right]) for left, right in places), "$"]
-        since = 0
-        for at, (_, stop) in enumerate(places[:-1], start=1):
-            since += 1
-            if words[at][-1] not in self._never and self._ends(words, at, since):
-                yield start, stop + end - len(piece)
-                start, since = places[at][0] + end - len(piece), 0
+        words, never, first = text[start:end].split(), self._never, 0
+        for at, word in enumerate(words[:-1]):
+            if word[-1] not in never and word[-2:] not in never and self._is_end(words, at, at - first + 1):
+                stop = start
+                for own in words[first : at + 1]:
+                    stop = text.index(own, stop) + len(own)
+                yield start, stop
+                first, start = at + 1, text.index(words[at + 1], stop)
         yield start, end
 
-    def _ends(self, words: list[str], at: int, since: int) -> bool:
-        if STOPPED.search(words[at]):
+    def _is_end(self, words: list[str], at: int, since: int) -> bool:
+        if words[at][-1] in CLOSERS and STOPPED.search(words[at]):
             return False
-        found = features(words[at - 1], words[at], words[at + 1], words[at + 2], since)
-        known = [table[value] for table, value in zip(self._weights, found, strict=True) if value in table]
-        return self._bias + sum(known) > 0
+        before = self._last(words[at - 1]) if at else BEGIN
+        after = self._last(words[at + 2]) if at + 2 < len(words) else END
+        found = features(before, self.plain(words[at]), self.plain(words[at + 1]), after, since)
+        score = self._bias
+        for table, value in zip(self._weights, found):  # noqa: B905 (strict takes time)
+            if value in table:
+                score += table[value]
+        return score > 0
+
+    def _last(self, word: str) -> str:
+        """Return the last character of ``plain(word)``."""
+        last = self._folding[ord(word[-1])]
+        return "~" if last in _TAIL else last
 
 
 @cache

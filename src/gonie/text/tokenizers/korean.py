@@ -8,15 +8,16 @@ share characters (했 is 하 + 었) become one token that keeps them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from gonie.errors import MissingExtraError
 from gonie.text.tokenizers.folding import EMOJI_TAIL, JOINER, PICTURES, Folding, is_mark, plain
 from gonie.text.tokenizers.morphemes import format_morpheme, parse_morphemes
 from gonie.text.tokenizers.sentences import KOREAN, Range, sentence, split_sentences
 from gonie.text.tokenizers.shapes import SHAPES
+from gonie.text.tokenizers.user_dictionary import UserWord, user_words
 from gonie.text.types import Sentence
 
 __all__ = ["EojeolTokenizer", "MorphemeTokenizer", "SyllableTokenizer", "parse_morphemes"]
@@ -140,31 +141,37 @@ class MorphemeTokenizer:
     """Split Korean text into surface morphemes.
 
     The column "morphemes" holds their analyses (see ``parse_morphemes``). Without an analyser, Kiwi is loaded
-    on the first call, one instance per tokenizer, on one thread.
+    on the first call, one instance per tokenizer, on one thread, with the words of ``user_dictionary``: the
+    lines of such a file (``user_dictionary.py``).
     """
 
     language = "ko"
     unit = "morpheme"
 
-    def __init__(self, *, analyser: Analyser | None = None) -> None:
+    def __init__(self, *, analyser: Analyser | None = None, user_dictionary: Sequence[str] = ()) -> None:
         self._analyser = analyser
+        self._user_dictionary = tuple(user_dictionary)
+        self._user_words = user_words(user_dictionary)
 
     def __call__(self, text: str) -> list[Sentence]:
         """Return the sentences of ``text``, each with its morphemes and their offsets into it."""
         return [self._sentence(text, start, end) for start, end in split_sentences(text, KOREAN)]
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
-        return {"language": self.language, "unit": self.unit}
+        saved: dict[str, Any] = {"language": self.language, "unit": self.unit}
+        return saved | ({"user_dictionary": [*self._user_dictionary]} if self._user_dictionary else {})
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
         if self._analyser is None:
-            self._analyser = _load_kiwi()
-        found = _Surfaces([], [], [])
-        for left, right in _windows(text, start, end):
+            self._analyser = _load_kiwi(self._user_words)
+        found, *others = [
             # Kiwi refuses lone surrogates. Replacing them with another unknown character keeps the offsets.
-            analysed = self._analyser.tokenize(_SURROGATE.sub("\ufffd", text[left:right]))
-            for column, more in zip(found, _merged(text, left, analysed), strict=True):
+            _merged(text, left, self._analyser.tokenize(_SURROGATE.sub("\ufffd", text[left:right])))
+            for left, right in _windows(text, start, end)
+        ]
+        for other in others:
+            for column, more in zip(found, other, strict=True):
                 column.extend(more)
         words = _words(text, found)
         # If the words are the text without its blanks, they cover all of it, and none has a blank inside.
@@ -180,15 +187,18 @@ class MorphemeTokenizer:
         )
 
 
-def _load_kiwi() -> Analyser:
+def _load_kiwi(words: Iterable[UserWord]) -> Analyser:
     try:
         from kiwipiepy import Kiwi
     except ImportError:
         raise MissingExtraError(
             "kiwipiepy", extra="korean", purpose="splitting Korean into morphemes"
         ) from None
-    kiwi: Analyser = Kiwi(num_workers=1)
-    return kiwi
+    kiwi = Kiwi(num_workers=1)
+    for word in words:
+        kiwi.add_user_word(*word)
+    loaded: Analyser = kiwi
+    return loaded
 
 
 def _windows(text: str, start: int, end: int) -> Iterator[Range]:

@@ -25,7 +25,16 @@ def format_morphemes(morphemes: Iterable[Morpheme]) -> str:
 
 def format_morpheme(form: str, tag: str) -> str:
     """Format one morpheme as ``form/tag``."""
-    return f"{_escaped(form)}/{_escaped(tag)}"
+    return f"{escape(form)}/{escape(tag)}"
+
+
+def escape(text: str) -> str:
+    """Escape a form or a tag."""
+    if text.isalnum():  # nearly all are
+        return text
+    return _SPECIAL.sub(
+        lambda match: f"\\x{ord(match[0]):x};" if match[0].isspace() else "\\" + match[0], text
+    )
 
 
 def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
@@ -42,14 +51,6 @@ def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
         found.append(Morpheme(form=_unescaped(match[1]), tag=_unescaped(match[2])))
         at = match.end() + 1
     return tuple(found)
-
-
-def _escaped(text: str) -> str:
-    if text.isalnum():  # nearly all are
-        return text
-    return _SPECIAL.sub(
-        lambda match: f"\\x{ord(match[0]):x};" if match[0].isspace() else "\\" + match[0], text
-    )
 
 
 def _unescaped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from gonie.text.types import Sentence
 
@@ -26,5 +26,5 @@ class Tokenizer(Protocol):
     def __call__(self, text: str) -> list[Sentence]:
         """Return the sentences of ``text``. Each holds the whole ``text`` and offsets into it."""
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """Return the arguments of ``tokenizer`` that create an equal tokenizer."""

@@ -37,6 +37,7 @@ from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, 
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
+    build_tokenizer,
     fit_encoding,
     pretrained_table,
     sampled,
@@ -49,7 +50,7 @@ from gonie.text.partial_tags import PartialStream, TagSets
 from gonie.text.report import count
 from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
-from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Sentence
 
 MOST_TAGS = 4000
@@ -174,7 +175,7 @@ class _Files:
 
     def __init__(self, recipe: TagRecipe) -> None:
         self._data = recipe.data
-        self.splitter = tokenizer(language=recipe.data.language, unit=recipe.data.token_unit)
+        self.splitter = build_tokenizer(recipe.data)
         self.labels = LabelMap(recipe.data.map)
         self.train = self.source(recipe.data.train)
         self.found = _with_types(recipe.data, survey(self.train))
@@ -276,7 +277,7 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
     data = recipe.data
     path = locate(data.train)
     refuse_stream(path)  # training reads the file again
-    splitter = tokenizer(language=data.language, unit=data.token_unit)
+    splitter = build_tokenizer(data)
     yield from TaggedSource(path, read_options(data, splitter))
 
 
