@@ -171,8 +171,9 @@ class MorphemeTokenizer:
             for left, right in _windows(text, start, end)
         ]
         for other in others:
-            for column, more in zip(found, other, strict=True):
-                column.extend(more)
+            found.starts.extend(other.starts)
+            found.ends.extend(other.ends)
+            found.analyses.extend(other.analyses)
         words = _words(text, found)
         # If the words are the text without its blanks, they cover all of it, and none has a blank inside.
         if "" in words or "".join(words) != "".join(text[start:end].split()):
@@ -256,7 +257,10 @@ def _covering(text: str, start: int, end: int, surfaces: _Surfaces) -> Iterator[
     """Split the surfaces at white space, and add surfaces of unknown analysis for uncovered text."""
     for left, right, analysis in zip(*surfaces, strict=True):
         yield from _labelled(text, start, left, _UNKNOWN)
-        yield from _without_blanks(text, left, right, analysis)
+        if _CHUNK.fullmatch(text, left, right):
+            yield left, right, analysis
+        else:
+            yield from _without_blanks(text, left, right, analysis)
         start = right
     yield from _labelled(text, start, end, _UNKNOWN)
 
