@@ -229,16 +229,7 @@ _FINAL_SYLLABLES = "다요죠까네지음임함됨오자라"
 _QUOTING = re.compile(r"이?라[고며는면]|하[고며는였]|했|고|며|는|말|묻|물")
 _NUMBER = re.compile(r"[(\[]?\d{1,4}(?:[./-]\d{1,4})*+")
 _QUOTE = 200  # characters
-_QUOTES = (
-    ("“", "”"),
-    ("‘", "’"),
-    ("「", "」"),
-    ("『", "』"),
-    ("《", "》"),
-    ("〈", "〉"),
-    ("(", ")"),
-    ("[", "]"),
-)
+_QUOTES = tuple(zip("“‘「『《〈([", "”’」』》〉)]", strict=True))
 _QUOTED = re.compile(
     "|".join(
         (
