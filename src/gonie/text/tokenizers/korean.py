@@ -202,14 +202,17 @@ def _load_kiwi(words: Iterable[UserWord]) -> Analyser:
     return loaded
 
 
-def _windows(text: str, start: int, end: int) -> Iterator[Range]:
+def _windows(text: str, start: int, end: int) -> list[Range]:
     """Split a sentence into pieces that Kiwi analyses fast, at white space where possible."""
+    if end - start <= _WINDOW:
+        return [(start, end)]
+    found = []
     while end - start > _WINDOW:
         before_last_word, *last_word = text[start : start + _WINDOW].rsplit(maxsplit=1)
         stop = start + (len(before_last_word) if last_word else _WINDOW)
-        yield start, stop
+        found.append((start, stop))
         start = stop
-    yield start, end
+    return [*found, (start, end)]
 
 
 class _Surfaces(NamedTuple):

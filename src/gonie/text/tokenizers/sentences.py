@@ -136,6 +136,8 @@ def _breaks(text: str, line: int, gap: re.Match[str]) -> bool:
 def _at_stops(text: str, start: int, end: int, rules: Rules) -> Iterator[Range]:
     start = _after_blanks(text, start, end)
     for place in rules.places.finditer(text, start, end):
+        if place.end() == end:
+            break
         if place.start() < start or not rules.is_end(_stop(text, start, end, place)):
             continue
         yield start, place.end()
