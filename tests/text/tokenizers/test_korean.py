@@ -276,7 +276,7 @@ def test_tokens_equal_those_of_the_definition(text, places):
     """The tokenizer does all steps in one pass over columns, because Kiwi's results are many."""
     tokens = [Fake(form, tag, start, length) for start, length, form, tag in places]
     analyser = FakeAnalyser(*tokens)
-    [sentence] = MorphemeTokenizer(analyser=analyser)(text)
+    sentence = MorphemeTokenizer(analyser=analyser)._sentence(text, 0, len(text))
     assert rows(sentence) == plain_morphemes(text, analyser.tokenize(text))
     assert all(
         text[start:end] == word for word, (start, end, _) in zip(sentence.words, rows(sentence), strict=True)
