@@ -39,7 +39,7 @@ RARE = 2
 """The least number of examples with a feature."""
 MARGIN = 0.5
 """Added to the intercept: recall for precision, chosen by cross-validation."""
-NEVER = ((50, 1 / 300), (10, 1 / 500))
+NEVER = ((30, 1 / 150), (5, 1 / 300))
 """Endings of one or two characters with at least so many gaps, of which fewer than this share are ends."""
 
 STOPS_RULES = replace(KOREAN, split=None)
