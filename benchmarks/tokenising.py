@@ -1,4 +1,4 @@
-"""Measures accuracy and speed of tokenising UD English EWT with gonie and its peers.
+"""Measures accuracy and speed of tokenising English and Korean with gonie and its peers.
 
     PYTHONPATH=src python benchmarks/tokenising.py [DATA] [--split test] [--peers PYTHON]
 
@@ -6,7 +6,10 @@ All tokenizers have the same scorer: a token is correct if its characters are ex
 The input is the `# text` lines. The words of a multiword token have their own offsets inside it. Speed is the
 median of several passes, each with a new tokenizer, so that no cache is warm. `--peers` runs the other
 libraries with another Python interpreter. Sentence ends are scored inside paragraphs whose sentences are
-joined by spaces; many have no punctuation. The Korean corpus is UD Korean GSD, by eojeol.
+joined by spaces; many have no punctuation. The Korean corpus is UD Korean GSD, by eojeol. Its sentences are
+joined by fives, as written and without their final stops, and both exact sentences and sentence ends are
+scored. The cost of gonie's morphemes is their CPU time over that of Kiwi alone on the same sentences, the
+median of passes in turn over KLUE's sentences and over lines of Wikipedia.
 
 Result, test split, 2-core AMD EPYC, 2026-11-15 (bar: 98.0):
 
@@ -23,14 +26,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 
 Range = tuple[int, int]
 Cut = Callable[[str], Iterable[Range]]
@@ -38,7 +44,12 @@ Gold = list[tuple[str, list[Range]]]
 
 ENGLISH = "pos/ud_english_ewt/en_ewt-ud-{split}.conllu"
 KOREAN = "pos/ud_korean_gsd/ko_gsd-ud-{split}.conllu"
+KLUE = "ner/klue_ner_dev/klue-ner-v1.1_dev.tsv"
+WIKIPEDIA = "corpora/ko-0.txt.xz"
 PASSES = 5
+TEXTS = 600
+"""Texts on which gonie's morphemes and Kiwi are timed."""
+FINAL_STOPS = re.compile(r"\s*[.!?…。！？]+([\"'”’)\]]*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,32 @@ def gonie_sentences() -> Cut:
     from gonie.text.tokenizers.sentences import split_sentences
 
     return lambda text: [(end, end) for _, end in split_sentences(text, RULES)[:-1]]
+
+
+def korean_sentences() -> Cut:
+    """Gonie's Korean sentences."""
+    from gonie.text.tokenizers.sentences import KOREAN as RULES
+    from gonie.text.tokenizers.sentences import split_sentences
+
+    return lambda text: split_sentences(text, RULES)
+
+
+def kiwi_sentences() -> Cut:
+    """Kiwi's sentences."""
+    from kiwipiepy import Kiwi
+
+    kiwi = Kiwi(num_workers=1)
+    return lambda text: [(found.start, found.end) for found in kiwi.split_into_sents(text)]
+
+
+def ends(make: Callable[[], Cut]) -> Callable[[], Cut]:
+    """Return a tokenizer for sentence ends without the end of the text, from one for sentences."""
+
+    def made() -> Cut:
+        cut = make()
+        return lambda text: [(end, end) for _, end in cut(text) if end < len(text)]
+
+    return made
 
 
 def spacy() -> Cut:
@@ -112,6 +149,50 @@ def read_sentence_ends(path: Path) -> Gold:
     texts = [" ".join(sentences) for sentences in paragraphs]
     ends = [list(offsets(text, sentences))[:-1] for text, sentences in zip(texts, paragraphs, strict=True)]
     return [(text, [(end, end) for _, end in ranges]) for text, ranges in zip(texts, ends, strict=True)]
+
+
+def joined_by_fives(gold: Gold, *, stops: bool) -> Gold:
+    """Return texts of five sentences and the offsets of these, without their final stops unless ``stops``."""
+    bare = (text if stops else FINAL_STOPS.sub(r"\1", text).strip() for text, _ in gold)
+    sentences = [text for text in bare if text]
+    fives = [sentences[start : start + 5] for start in range(0, len(sentences), 5)]
+    return [(text, list(offsets(text, five))) for five in fives for text in [" ".join(five)]]
+
+
+def klue_texts(path: Path) -> list[str]:
+    """Read the first texts of KLUE's file, without their marks."""
+    lines = (line for line in path.read_text(encoding="utf-8").split("\n") if line.startswith("## klue"))
+    return [
+        re.sub(r"<([^<>:]+):[A-Z]{2}>", r"\1", line.split("\t")[1].strip()) for line in islice(lines, TEXTS)
+    ]
+
+
+def wikipedia_texts(path: Path) -> list[str]:
+    """Read the first lines of the file that are not empty."""
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        return list(islice(filter(None, map(str.strip, file)), TEXTS))
+
+
+def wrapper_cost(texts: Sequence[str], passes: int) -> tuple[float, float]:
+    """Return the CPU time of gonie's morphemes over that of Kiwi, and of sentence splitting alone."""
+    from kiwipiepy import Kiwi
+
+    from gonie.text.tokenizers import MorphemeTokenizer
+
+    kiwi, split = Kiwi(num_workers=1), korean_sentences()
+    own = MorphemeTokenizer(analyser=kiwi)  # the same instance
+    sentences = [text[start:end] for text in texts for start, end in split(text)]
+
+    def seconds(work: Callable[[str], object], given: Sequence[str]) -> float:
+        began = process_time()
+        for each in given:
+            work(each)
+        return process_time() - began
+
+    times = [
+        (seconds(kiwi.tokenize, sentences), seconds(own, texts), seconds(split, texts)) for _ in range(passes)
+    ]
+    return median(ours / alone for alone, ours, _ in times), median(part / alone for alone, _, part in times)
 
 
 def offsets(text: str, words: list[str]) -> Iterator[Range]:
@@ -201,14 +282,34 @@ def main() -> None:
             f"not installed: {', '.join(missing)} (use --peers with an interpreter that has them)",
             file=sys.stderr,
         )
-    ends = read_sentence_ends(arguments.data / ENGLISH.format(split=arguments.split))
+    english_ends = read_sentence_ends(arguments.data / ENGLISH.format(split=arguments.split))
     show(
         f"UD English EWT {arguments.split}, sentence ends",
-        [measure("gonie", gonie_sentences, ends, arguments.passes)],
+        [measure("gonie", gonie_sentences, english_ends, arguments.passes)],
     )
     korean = read(arguments.data / KOREAN.format(split=arguments.split))
     eojeol = measure("gonie", lambda: gonie("ko", "eojeol"), korean, arguments.passes)
     show(f"UD Korean GSD {arguments.split}, eojeol", [eojeol])
+    show_korean_sentences(korean, arguments)
+    for name, texts in (
+        ("KLUE", klue_texts(arguments.data / KLUE)),
+        ("Wikipedia", wikipedia_texts(arguments.data / WIKIPEDIA)),
+    ):
+        whole, split = wrapper_cost(texts, arguments.passes)
+        print(f"{name}: gonie's morphemes take {whole:.3f} of the time of Kiwi, sentences alone {split:.3f}")
+
+
+def show_korean_sentences(gold: Gold, arguments: argparse.Namespace) -> None:
+    """Show the scores of sentences and of their ends, for gonie and Kiwi."""
+    for stops in (True, False):
+        texts = joined_by_fives(gold, stops=stops)
+        inner = [(text, [(end, end) for _, end in own if end < len(text)]) for text, own in texts]
+        rows = [
+            measure(f"{name}, {what}", make if what == "sentences" else ends(make), own, 1)
+            for name, make in (("gonie", korean_sentences), ("Kiwi", kiwi_sentences))
+            for what, own in (("sentences", texts), ("ends", inner))
+        ]
+        show(f"GSD {arguments.split} by fives, {'as written' if stops else 'without stops'}", rows)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,25 @@ def test_conll_output_is_always_iob2(ner: str) -> None:
 def test_tokens_are_kept_as_given(ner: str) -> None:
     shown = run(ner, "--input", "tokens", "--output", "conll", stdin="New  York don't\n\nGeorge\n")
     assert shown == "New\tB-LOC\nYork\tI-LOC\ndon't\tO\n\nGeorge\tB-PER\n\n"
+
+
+def test_conll_output_can_have_the_morphemes(tmp_path: Path) -> None:
+    pytest.importorskip("kiwipiepy")
+    toy = toy_bundle({"꽃": "S-PER", "을": "O"}, Scheme(kind="BIOES"))
+    korean = tokenizer(language="ko", unit="morpheme").to_json()
+    write_bundle(tmp_path / "bundle", replace(toy, tokenizer=korean))
+    assert run(str(tmp_path), "예쁜 꽃을", "--output", "conll", "--morphemes") == (
+        "예쁜\t예쁘/VA+ㄴ/ETM\tO\n꽃\t꽃/NNG\tB-PER\n을\t을/JKO\tO\n\n"
+    )
+    with pytest.raises(InputError, match="not with the tokens of the input"):
+        run(str(tmp_path), "꽃 을", "--input", "tokens", "--output", "conll", "--morphemes")
+
+
+def test_morphemes_are_refused_where_there_are_none(ner: str) -> None:
+    with pytest.raises(InputError, match="not with the unit 'word'"):
+        run(ner, "George", "--output", "conll", "--morphemes")
+    with pytest.raises(InputError, match="--morphemes requires --output conll"):
+        run(ner, "George", "--morphemes")
 
 
 def test_conll_input_is_tagged_again(ner: str, tmp_path: Path) -> None:

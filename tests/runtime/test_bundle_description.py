@@ -110,6 +110,9 @@ WRONG = [
     named(put("encoding", "extractors", 1, "name", value="spelling"), "4/features", "has duplicates"),
     named(put("encoding", "scheme", "typed_inside", value=1), "4/features", "typed_inside is 1"),
     named(put("tokenizer", "unit", value=["word"]), "4/features", "tokenizer.unit is"),
+    named(
+        put("tokenizer", "user_dictionary", value=["x" * 300]), "4/features", "tokenizer.user_dictionary is"
+    ),
     named(put("forbidden", value=["x"] * 10_000), "4/features", "forbidden is a list of 10,000"),
     named(put("files", "model.onnx", value=7), "4/features", "files.model.onnx is 7"),
     named(put("recipe", "data", value=7), "4/features", "recipe.data is 7"),

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.text.jamo import compose, decompose
+from gonie.text.jamo import compose, decompose, to_letters
 
 SYLLABLES = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3))
 JAMO = st.characters(min_codepoint=0x1100, max_codepoint=0x11FF)
@@ -53,3 +53,11 @@ def test_decomposing_and_composing_restores_text_without_loose_letters(text: str
 
 def test_characters_other_than_hangul_are_not_decomposed() -> None:
     assert decompose("café ㄱ 漢 ½ é") == "café ㄱ 漢 ½ é"
+
+
+def test_loose_jamo_become_letters():
+    """Kiwi writes endings such as ㄴ as conjoining finals."""
+    assert to_letters("가\u11ab다 \u110f\u110f \u1172 한글") == "가ㄴ다 ㅋㅋ ㅠ 한글"
+    for code in (*range(0x1100, 0x1113), *range(0x1161, 0x1176), *range(0x11A8, 0x11C3)):
+        name = unicodedata.name(chr(code)).split()[-1]
+        assert unicodedata.name(to_letters(chr(code))) == f"HANGUL LETTER {name}"

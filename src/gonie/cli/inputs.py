@@ -184,6 +184,15 @@ def _refuse_header(first: Place, columns: Sequence[str]) -> None:
         )
 
 
+def text_lines(text: str | None, files: Sequence[Path]) -> Iterator[str]:
+    """Yield the texts of the input, one per line. Files with columns are refused."""
+    check_one_source(text is not None, files)
+    for file in files:
+        check_plain_text(file)
+    rows = (LINES[TEXT](*place, (TEXT,)) for place in read_lines(text, files))
+    return (row.texts[0] for row in rows if row is not None)
+
+
 def read_sentences(
     tokenizer: Tokenizer, *, text: str | None, files: Sequence[Path], kind: str
 ) -> Iterator[tuple[str, ...]]:

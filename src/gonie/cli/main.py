@@ -10,6 +10,7 @@ from typing import NoReturn
 import typer
 
 from gonie.cli import (
+    analyse,
     check_gradients,
     classify,
     compare,
@@ -53,6 +54,7 @@ app.command()(recipes.recipes)
 app.command()(evaluate.evaluate)
 app.command(cls=tag.OneText)(tag.tag)
 app.command()(classify.classify)
+app.command(cls=tag.OneText)(analyse.analyse)
 app.command()(explain.explain)
 app.command()(export.export)
 app.command()(compare.compare)

@@ -69,6 +69,13 @@ def tag(
     decode: Decode = "viterbi",
     bias: Bias = None,
     nbest: NBest = None,
+    morphemes: Annotated[
+        bool,
+        typer.Option(
+            "--morphemes",
+            help="With --output conll and a model of Korean morphemes: add them as a column before the tag.",
+        ),
+    ] = False,
     out: Out = None,
     engine: Engine = None,
     workers: Workers = 0,
@@ -97,6 +104,8 @@ def tag(
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """
     check_nbest(nbest, output=output, decode=decode, bias=bias)
+    if morphemes and output != "conll":
+        raise InputError("--morphemes requires --output conll", fix="JSONL and Parquet always have them")
     from gonie.cli.answer import AnswerCommand
     from gonie.tasks.tagging.decoding import parse_biases
 
@@ -110,5 +119,10 @@ def tag(
         bulk=BulkOptions(
             out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
         ),
-        options={"decode": decode, "bias": parse_biases(bias or ()), "nbest": nbest},
+        options={
+            "decode": decode,
+            "bias": parse_biases(bias or ()),
+            "nbest": nbest,
+            **({"morphemes": True} if morphemes else {}),
+        },
     ).run()

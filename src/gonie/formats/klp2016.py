@@ -22,7 +22,8 @@ from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers, morpheme_sentence
 from gonie.formats.format import ReadOptions, TaggedFormat
-from gonie.formats.klue import marked_text, own_text
+from gonie.formats.klue import marked_text
+from gonie.formats.spans import own_text
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.types import Sentence

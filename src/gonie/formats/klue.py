@@ -20,7 +20,7 @@ from itertools import pairwise
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
-from gonie.formats.spans import char_spans
+from gonie.formats.spans import own_text
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
 from gonie.text.fold import fold
@@ -165,16 +165,6 @@ def _check(sentence: Sentence, scheme: Scheme) -> None:
             path=sentence.path or None,
             line=sentence.line,
         )
-
-
-def own_text(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
-    """Return the sentence's own part of its text, and its entities there."""
-    offsets = sentence.offsets()
-    # A text of one sentence is kept whole, including spaces at its ends.
-    whole = not sentence.surface[: offsets[0][0]].strip() and not sentence.surface[offsets[-1][1] :].strip()
-    begin, end = (0, len(sentence.surface)) if whole else (offsets[0][0], offsets[-1][1])
-    spans = [(start - begin, stop - begin, label) for start, stop, label in char_spans(sentence, scheme)]
-    return sentence.surface[begin:end], spans
 
 
 def marked_text(text: str, spans: Iterable[CharSpan]) -> str:

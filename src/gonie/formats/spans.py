@@ -208,3 +208,13 @@ def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
         (offsets[start][0], offsets[end - 1][1], label)
         for start, end, label in to_spans(sentence.tags or (), scheme)
     ]
+
+
+def own_text(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
+    """Return the sentence's own part of its text, and its entities there."""
+    offsets = sentence.offsets()
+    # A text of one sentence is kept whole, including spaces at its ends.
+    whole = not sentence.surface[: offsets[0][0]].strip() and not sentence.surface[offsets[-1][1] :].strip()
+    begin, end = (0, len(sentence.surface)) if whole else (offsets[0][0], offsets[-1][1])
+    spans = [(start - begin, stop - begin, label) for start, stop, label in char_spans(sentence, scheme)]
+    return sentence.surface[begin:end], spans

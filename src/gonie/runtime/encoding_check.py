@@ -26,6 +26,7 @@ from gonie.runtime.validators import (
     text,
     texts,
 )
+from gonie.text.tokenizers.user_dictionary import LONGEST_ENTRY, MOST_ENTRIES
 
 TAGS, LABELS, WORDS = 1 << 12, 1 << 16, 1 << 24
 """The maximum number of tags, of labels of texts, and of words in a vocabulary."""
@@ -95,7 +96,14 @@ def _bag(value: Any, where: str) -> None:
             raise ValueError(f"{where} has {gram[:40]!r}, which is longer than the declared n-grams")
 
 
-_TOKENIZER = record({"language": text(NAME), "unit": text(NAME)}, {"fold": flag})
+_TOKENIZER = record(
+    {"language": text(NAME), "unit": text(NAME)},
+    {
+        "fold": flag,
+        "user_dictionary": texts(MOST_ENTRIES, LONGEST_ENTRY),
+        "backoff": texts(MOST_ENTRIES, NAME),
+    },
+)
 _VOCABULARY = record(
     {"strings": texts(WORDS, _WORD), "counts": integers(WORDS, _LARGE), "unknown": integer(0, _LARGE)}
 )

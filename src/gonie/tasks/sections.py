@@ -72,6 +72,15 @@ class CorpusConfig(Section):
         default=True,
         description="read decomposed (NFD), full-width and half-width text as ordinary text; offsets stay",
     )
+    user_dictionary: InputFile | None = Field(
+        default=None,
+        description="words that Kiwi must know, one `form TAB tag [TAB score]` per line (unit morpheme only)",
+    )
+    backoff: bool = Field(
+        default=False,
+        description="cut words that Kiwi does not know, and words inside which training entities begin or end, "
+        "into syllables (unit morpheme only)",
+    )
     lowercase: bool = Field(
         default=True, description="look up words in lower case (characters keep their case)"
     )

@@ -15,6 +15,16 @@ import re
 SYLLABLE, INITIAL, MEDIAL, FINAL = 0xAC00, 0x1100, 0x1161, 0x11A7
 MEDIALS, FINALS = 21, 28
 
+INITIAL_LETTERS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+MEDIAL_LETTERS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+FINAL_LETTERS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
+"""The letters of a syllable by position, as compatibility jamo, in the order of the conjoining jamo."""
+
+_COMPATIBILITY = {
+    first + place: letter
+    for first, letters in ((INITIAL, INITIAL_LETTERS), (MEDIAL, MEDIAL_LETTERS), (FINAL + 1, FINAL_LETTERS))
+    for place, letter in enumerate(letters)
+}
 _SYLLABLE = re.compile("[가-힣]")
 # A syllable block without a final, or an initial with its medial, then an optional final.
 _JAMO = re.compile("([\u1100-\u1112][\u1161-\u1175]|[가-힣])([\u11a8-\u11c2]?)")
@@ -24,14 +34,6 @@ _LOOSE = re.compile(
     "[\u1100-\u115f\ua960-\ua97c][\u1160-\u11a7\ud7b0-\ud7c6][\u11a8-\u11ff\ud7cb-\ud7fb]?"
     "|(?P<letter>[\u1100-\u1112\u1161-\u1175\u11a8-\u11c2])"
 )
-_INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_MEDIALS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
-_FINALS = "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ"
-_COMPATIBILITY = {
-    chr(first + place): letter
-    for first, letters in ((INITIAL, _INITIALS), (MEDIAL, _MEDIALS), (FINAL + 1, _FINALS))
-    for place, letter in enumerate(letters)
-}
 
 
 def decompose(text: str) -> str:
@@ -53,9 +55,15 @@ def loose_to_compatibility(text: str) -> str:
 
     The text must be composed (NFC), so that a syllable of today is one character. Old Hangul stays.
     """
-    return _LOOSE.sub(
-        lambda found: _COMPATIBILITY[found["letter"]] if found["letter"] else found.group(), text
-    )
+    return _LOOSE.sub(lambda found: to_letters(found[0]) if found["letter"] else found[0], text)
+
+
+def to_letters(text: str) -> str:
+    """Replace conjoining jamo by the letters that stand alone (compatibility jamo), as people type them.
+
+    Kiwi writes the ending of 간 as U+11AB, which fonts show badly; this gives ㄴ (U+3134).
+    """
+    return text.translate(_COMPATIBILITY)
 
 
 def _letters(syllable: str) -> str:

@@ -15,18 +15,19 @@ from typing import NamedTuple
 import numpy as np
 
 from gonie.text.alignment import CharSpan
-from gonie.text.jamo import compose, decompose
+from gonie.text.jamo import (
+    FINAL,
+    FINAL_LETTERS,
+    INITIAL,
+    INITIAL_LETTERS,
+    MEDIAL,
+    MEDIAL_LETTERS,
+    compose,
+    decompose,
+)
 
 KEYBOARD = ("ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔ", "ㅁㄴㅇㄹㅎㅗㅓㅏㅣ", "ㅋㅌㅊㅍㅠㅜㅡ")
 """The rows of the Korean keyboard (두벌식)."""
-INITIALS, MEDIALS, FINALS = (
-    "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ",
-    "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ",
-    "ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ",
-)
-"""The letters of a syllable by position, in the order of their conjoining forms in Unicode."""
-FIRST_JAMO = (0x1100, 0x1161, 0x11A8)
-"""The first conjoining initial, medial and final."""
 SHIFTED = MappingProxyType(dict(zip("ㅂㅈㄷㄱㅅㅐㅔ", "ㅃㅉㄸㄲㅆㅒㅖ", strict=True)))
 """Letters that the shift key doubles."""
 LAUGHTER = ("ㅋㅋ", "ㅋㅋㅋ", "ㅋㅋㅋㅋ", "ㅎㅎ", "ㅎㅎㅎ", "ㅠㅠ", "ㅜㅜ", "ㅠ", "~~", "^^")
@@ -192,7 +193,7 @@ def _after_words(
 ) -> Iterator[Edit]:
     for found in _chosen(_WORD_END, text, rate, generator):
         blank = " " if generator.random() < 0.5 else ""
-        yield Edit(found.start(), found.start(), blank + insertions[generator.integers(len(insertions))])
+        yield Edit(found.start(), found.start(), blank + insertions[int(generator.integers(len(insertions)))])
 
 
 def _mistyped(syllable: str) -> list[str]:
@@ -203,17 +204,18 @@ def _mistyped(syllable: str) -> list[str]:
     for place, name in enumerate(names):
         for other in _NEIGHBOURS.get(name, ""):
             if other in _POSITIONS[place]:
-                jamo = chr(FIRST_JAMO[place] + _POSITIONS[place].index(other))
+                jamo = chr(_FIRST[place] + _POSITIONS[place].index(other))
                 found.append(compose(letters[:place] + jamo + letters[place + 1 :]))
     return found or [syllable]
 
 
-_POSITIONS = (INITIALS, MEDIALS, FINALS)
+_POSITIONS = (INITIAL_LETTERS, MEDIAL_LETTERS, FINAL_LETTERS)
+_FIRST = (INITIAL, MEDIAL, FINAL + 1)
 
 
 def _letter(jamo: str, place: int) -> str:
     """Return the letter on the keyboard for the jamo at this place of a syllable."""
-    return _POSITIONS[place][ord(jamo) - FIRST_JAMO[place]]
+    return _POSITIONS[place][ord(jamo) - _FIRST[place]]
 
 
 def _neighbours() -> dict[str, str]:

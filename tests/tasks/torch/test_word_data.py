@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gonie.errors import RecipeError
+from gonie.errors import InputError, RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusConfig
 from gonie.tasks.torch.contextual import spelled_bytes, synthetic_sources
 from gonie.tasks.torch.word_data import (
     build_extractors,
+    build_tokenizer,
     fit_encoding,
     pretrained_table,
     read_gazetteers,
@@ -105,6 +106,16 @@ def test_vectors_and_gazetteers_are_folded_like_the_text(tmp_path: Path) -> None
     unfolded = vectors_of(plain)
     assert unfolded is not None
     assert len(unfolded) == 3
+
+
+def test_the_tokenizer_has_the_user_dictionary_of_the_recipe(tmp_path: Path) -> None:
+    path = tmp_path / "words.tsv"
+    path.write_text("# names\n고니\tNNP\n", "utf-8")
+    data = CorpusConfig(train="t", language="ko", unit="morpheme", user_dictionary=str(path))
+    assert build_tokenizer(data).to_json()["user_dictionary"] == ["고니\tNNP"]
+    with pytest.raises(InputError, match="only to Korean morphemes"):
+        build_tokenizer(data.model_copy(update={"unit": "syllable"}))
+    assert build_tokenizer(CorpusConfig(train="t")).to_json() == {"language": "en", "unit": "word"}
 
 
 def test_a_note_starts_with_the_file_name() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,13 +17,15 @@ from hypothesis import strategies as st
 from gonie.errors import MissingExtraError
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import TaggedSource
+from gonie.text.tokenizers.folding import is_mark
 from gonie.text.tokenizers.korean import (
     EojeolTokenizer,
     MorphemeTokenizer,
     SyllableTokenizer,
     parse_morphemes,
 )
-from gonie.text.types import Morpheme
+from gonie.text.tokenizers.morphemes import format_morphemes
+from gonie.text.types import Morpheme, Sentence
 
 TREEBANK = Path(__file__).parents[4] / "shared/data/pos/ud_korean_gsd/ko_gsd-ud-dev.conllu"
 
@@ -207,6 +212,101 @@ def test_a_long_sentence_reaches_the_analyser_in_pieces(text):
     assert "".join(word for sentence in sentences for word in sentence.words) == "".join(text.split())
 
 
+@dataclass
+class Surface:
+    """A range of text with the morphemes analysed in it."""
+
+    start: int
+    end: int
+    morphemes: list[Morpheme]
+
+
+def plain_morphemes(text: str, tokens: Iterable[Fake]) -> list[tuple[int, int, str]]:
+    """The analyses of a sentence by the definition, step by step: merge, split at blanks, fill gaps."""
+    merged: list[Surface] = []
+    for token in sorted(tokens, key=lambda token: token.start):
+        start, end = token.start, token.start + token.len
+        last = merged[-1] if merged else None
+        if last and last.start == last.end:
+            last.start = start
+        elif last is None or not (
+            start < last.end or start == end or (start == last.end and is_mark(text[start]))
+        ):
+            last = Surface(start, end, [])
+            merged.append(last)
+        last.end = max(last.end, end)
+        last.morphemes.append(Morpheme(token.form, token.tag))
+    covered, at = [], 0
+    for surface in merged:
+        covered += labelled(text, at, surface.start, "UN")
+        words = labelled(text, surface.start, surface.end, surface.morphemes[-1].tag)
+        if len(words) == 1 or (words and len(surface.morphemes) > 1):
+            words[0].morphemes = surface.morphemes
+        covered += words
+        at = surface.end
+    covered += labelled(text, at, len(text), "UN")
+    return [(each.start, each.end, format_morphemes(each.morphemes)) for each in covered]
+
+
+def labelled(text: str, start: int, end: int, tag: str) -> list[Surface]:
+    chunks = re.compile(r"\S+").finditer(text, start, end)
+    return [Surface(*match.span(), [Morpheme(match[0], tag)]) for match in chunks]
+
+
+def rows(sentence: Sentence) -> list[tuple[int, int, str]]:
+    return list(zip(sentence.starts, sentence.ends, sentence.columns["morphemes"], strict=True))
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    text=st.text(alphabet="가나 다e\u0301😀+/", min_size=1, max_size=12).filter(
+        lambda text: text == text.strip()
+    ),
+    places=st.lists(
+        st.tuples(
+            st.integers(0, 12),
+            st.integers(0, 4),
+            st.sampled_from(["f", "가/", "하+", "a b", "ᆫ"]),
+            st.sampled_from(["T", "VV-I", "W_URL"]),
+        ),
+        max_size=8,
+    ),
+)
+def test_tokens_equal_those_of_the_definition(text, places):
+    """The tokenizer does all steps in one pass over columns, because Kiwi's results are many."""
+    tokens = [Fake(form, tag, start, length) for start, length, form, tag in places]
+    analyser = FakeAnalyser(*tokens)
+    sentence = MorphemeTokenizer(analyser=analyser)._sentence(text, 0, len(text))
+    assert rows(sentence) == plain_morphemes(text, analyser.tokenize(text))
+    assert all(
+        text[start:end] == word for word, (start, end, _) in zip(sentence.words, rows(sentence), strict=True)
+    )
+
+
+def test_real_sentences_have_the_tokens_of_the_definition(shared_data):
+    library = pytest.importorskip("kiwipiepy")
+    kiwi = library.Kiwi(num_workers=1)
+    source = TaggedSource(shared_data / "ner/klue_ner_dev/klue-ner-v1.1_dev.tsv", ReadOptions(format="klue"))
+    cut = MorphemeTokenizer(analyser=kiwi)
+    for gold in islice(source, 300):
+        assert gold.text is not None
+        for sentence in cut(gold.text):
+            start, end = sentence.starts[0], sentence.ends[-1]
+            text = gold.text[start:end]
+            expected = [
+                (start + a, start + b, each) for a, b, each in plain_morphemes(text, kiwi.tokenize(text))
+            ]
+            assert rows(sentence) == expected
+
+
+@pytest.mark.parametrize("code", range(0, 0x110000, 0x1000))
+def test_no_mark_is_a_letter_or_a_digit(code):
+    """The tokenizer looks up the category only of other characters."""
+    assert not [
+        hex(each) for each in range(code, code + 0x1000) if is_mark(chr(each)) and chr(each).isalnum()
+    ]
+
+
 @pytest.fixture(scope="session")
 def kiwi() -> MorphemeTokenizer:
     pytest.importorskip("kiwipiepy")
@@ -232,3 +332,11 @@ def test_without_kiwi_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "kiwipiepy", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'gonie\[korean\]'"):
         MorphemeTokenizer()("가다")
+
+
+def test_kiwi_knows_the_words_of_the_user_dictionary():
+    pytest.importorskip("kiwipiepy")
+    text = "우리는 밥먹자고를 샀다"
+    [sentence] = MorphemeTokenizer(user_dictionary=["밥먹자고\tNNP\t5"])(text)
+    assert sentence.columns["morphemes"][2:4] == ("밥먹자고/NNP", "를/JKO")
+    assert "밥먹자고" not in MorphemeTokenizer()(text)[0].words

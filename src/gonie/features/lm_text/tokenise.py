@@ -176,8 +176,8 @@ class _PartBuilder:
             progress.words(source.path, block.words)
         for fact, number in report.noticed.most_common():
             note(f"{display(source.path)}: {number:,} {fact}")
-        language, unit, _ = self.settings
-        return writer.finish(language=language, unit=unit, fingerprint=source.digest)
+        settings = self.settings
+        return writer.finish(language=settings.language, unit=settings.unit, fingerprint=source.digest)
 
 
 def _source(path: Path, rules: Mapping[str, Any], column: str, note: Note) -> _Source:

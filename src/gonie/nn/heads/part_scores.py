@@ -13,7 +13,7 @@ from gonie.nn.protocols import Batch
 
 
 class PartScores(nn.Module):
-    """``Scores`` whose weights are those of the tag plus those of its parts: W[k] = U[k] + Σ over its parts V[p].
+    """``Scores`` with weights of the tag and of its parts: W[k] = U[k] + Σ over its parts p of V[p].
 
     A rare tag, such as NNP+XSN+JKB, so learns from all tags with the same parts. ``parts`` has the numbers of
     the parts of each tag. V (P, width) is initialised by Glorot, U (K, width) at 0.

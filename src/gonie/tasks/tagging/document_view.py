@@ -8,22 +8,32 @@ from rich.text import Text
 
 from gonie.reports.explanations.alternatives import differing
 from gonie.reports.terminal import safe
+from gonie.text.jamo import to_letters
 from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
+from gonie.text.tokenizers.morphemes import format_morphemes
 from gonie.text.types import Document, Span, Token
 
 COLORS = ("cyan", "green", "magenta", "yellow", "blue", "red")
 
 
-def conll(document: Document, scheme: Scheme) -> str:
-    """Return one line per token with word and tag. Entities are in IOB2, in any scheme of the model."""
+def conll(document: Document, scheme: Scheme, *, morphemes: bool = False) -> str:
+    """Return one line per token with word and tag. Entities are in IOB2, in any scheme of the model.
+
+    ``morphemes`` adds a column before the tag: 하/VV+었/EP, or ``_`` for none.
+    """
     lines = []
     for start, end in document.sentences:
         tokens = document.tokens[start:end]
         tags = [token.tag or "O" for token in tokens]
         if scheme.has_spans:
             tags = from_spans(to_spans(tags, scheme), len(tags), IOB2)
-        lines += [f"{token.text}\t{tag}" for token, tag in zip(tokens, tags, strict=True)] + [""]
+        columns = [[token.text, *_analysis(token, wanted=morphemes)] for token in tokens]
+        lines += ["\t".join([*own, tag]) for own, tag in zip(columns, tags, strict=True)] + [""]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _analysis(token: Token, *, wanted: bool) -> list[str]:
+    return [to_letters(format_morphemes(token.morphemes)) or "_"] if wanted else []
 
 
 class Colors:

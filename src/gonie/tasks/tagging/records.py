@@ -28,7 +28,8 @@ class TagRecords:
     * ``tokenised``: texts are sentences of space-separated tokens,
     * ``columns``: the column of the text in tables, if it is not ``text``,
     * ``decode`` and ``bias``, as for ``Tagger.with_decoding``,
-    * ``nbest``, as for ``Tagger.with_nbest``.
+    * ``nbest``, as for ``Tagger.with_nbest``,
+    * ``morphemes``: columns have the morphemes of each word.
     """
 
     inputs = InputKinds(
@@ -87,6 +88,13 @@ class TagAnswering:
     def __init__(self, tagger: Tagger, options: Mapping[str, Any]) -> None:
         self._tokenised = bool(options.get("tokenised"))
         self._columns = options.get("columns") or (TEXT,)
+        self._morphemes = bool(options.get("morphemes"))
+        if self._morphemes and (self._tokenised or tagger.tokenizer.unit != "morpheme"):
+            unit = "tokens of the input" if self._tokenised else f"unit {tagger.tokenizer.unit!r}"
+            raise InputError(
+                f"--morphemes works only with raw text and models of Korean morphemes, not with the {unit}",
+                fix="Remove --morphemes. gonie analyse writes the morphemes of any Korean text",
+            )
         nbest = options.get("nbest")
         tagger = tagger.with_decoding(options.get("decode", "viterbi"), options.get("bias"))
         self._tagger = tagger if nbest is None else tagger.with_nbest(nbest)
@@ -134,7 +142,7 @@ class TagAnswering:
 
         scheme = self._tagger.document_scheme
         if output == CONLL:
-            return lambda answered: conll(answered.found, scheme)
+            return lambda answered: conll(answered.found, scheme, morphemes=self._morphemes)
         colors = Colors()
         return lambda answered: pretty(answered.found, scheme, colors)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +24,8 @@ from gonie.text.fold import fold_text
 from gonie.text.normalize import Normalization
 from gonie.text.report import SHOWN_SPANS, Report
 from gonie.text.schemes import Scheme
+from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.text.tokenizers.user_dictionary import read_user_dictionary
 from gonie.text.types import Sentence
 
 Note = Callable[[str], None]
@@ -77,6 +79,18 @@ def pretrained_table(
     pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
     note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
     return pretrained
+
+
+def build_tokenizer(data: CorpusConfig, forms: Sequence[str] = ()) -> Tokenizer:
+    """Build the tokenizer of the recipe, with its user dictionary, and the forms that its back-off cuts."""
+    entries = read_user_dictionary(locate(data.user_dictionary)) if data.user_dictionary else ()
+    return tokenizer(
+        language=data.language,
+        unit=data.token_unit,
+        fold=data.fold_text,
+        user_dictionary=entries,
+        backoff=forms if data.backoff and data.token_unit == "morpheme" else None,
+    )
 
 
 def read_gazetteers(data: CorpusConfig) -> Gazetteers:

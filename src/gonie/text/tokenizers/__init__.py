@@ -6,7 +6,7 @@ file and add a line to ``_TOKENIZERS``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from gonie.errors import InputError
@@ -41,10 +41,19 @@ _TOKENIZERS: Mapping[tuple[str, str], Callable[[], Tokenizer]] = MappingProxyTyp
 )
 
 
-def tokenizer(*, language: str, unit: str, fold: bool = False) -> Tokenizer:
+def tokenizer(
+    *,
+    language: str,
+    unit: str,
+    fold: bool = False,
+    user_dictionary: Sequence[str] = (),
+    backoff: Sequence[str] | None = None,
+) -> Tokenizer:
     """Return a new tokenizer for a language and a unit; ``tokenizer(**t.to_json())`` equals ``t``.
 
     With ``fold``, decomposed, full-width and ordinary text is cut alike (``gonie.text.fold``).
+    Only for Korean morphemes: ``user_dictionary`` are the entries of a dictionary for Kiwi. With ``backoff``,
+    words that Kiwi does not know, and these forms, are cut into syllables.
     """
     make = _TOKENIZERS.get((language, unit))
     if make is None:
@@ -53,4 +62,11 @@ def tokenizer(*, language: str, unit: str, fold: bool = False) -> Tokenizer:
         raise InputError(
             f"no tokenizer for language/unit {language}/{unit}", fix=f"Choose one of {known}{hint}"
         )
-    return FoldedTokenizer(make()) if fold else make()
+    if make is not MorphemeTokenizer and (user_dictionary or backoff is not None):
+        raise InputError(
+            f"a user dictionary and back-off apply only to Korean morphemes, not to {language}/{unit}",
+            fix='Set data.unit = "morpheme", or remove data.user_dictionary',
+        )
+    morphemes = make is MorphemeTokenizer
+    found = MorphemeTokenizer(user_dictionary=user_dictionary, backoff=backoff) if morphemes else make()
+    return FoldedTokenizer(found) if fold else found

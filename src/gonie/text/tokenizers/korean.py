@@ -8,16 +8,18 @@ share characters (했 is 하 + 었) become one token that keeps them all.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
 
 from gonie.errors import MissingExtraError
+from gonie.text.tokenizers.backoff import Analysed, SyllableBackoff
 from gonie.text.tokenizers.folding import EMOJI_TAIL, JOINER, PICTURES, Folding, is_mark, plain
-from gonie.text.tokenizers.morphemes import format_morphemes, parse_morphemes
+from gonie.text.tokenizers.morphemes import format_morpheme, parse_morphemes
 from gonie.text.tokenizers.sentences import KOREAN, Range, sentence, split_sentences
 from gonie.text.tokenizers.shapes import SHAPES
-from gonie.text.types import Morpheme, Sentence
+from gonie.text.tokenizers.user_dictionary import UserWord, user_words
+from gonie.text.types import Sentence
 
 __all__ = ["EojeolTokenizer", "MorphemeTokenizer", "SyllableTokenizer", "parse_morphemes"]
 
@@ -112,15 +114,6 @@ class SyllableTokenizer:
         return {"language": self.language, "unit": self.unit}
 
 
-class Analysed(Protocol):
-    """A morpheme as Kiwi reports it. ``start`` and ``len`` count characters of the analysed text."""
-
-    form: str
-    tag: str
-    start: int
-    len: int
-
-
 class Analyser(Protocol):
     """The part of the ``kiwipiepy.Kiwi`` interface in use."""
 
@@ -128,15 +121,8 @@ class Analyser(Protocol):
         """Return the morphemes of a text. They may overlap or be empty."""
 
 
-@dataclass(slots=True)
-class _Surface:
-    """A range of text with the morphemes analysed in it."""
-
-    start: int
-    end: int
-    morphemes: list[Morpheme] = field(default_factory=list)
-
-
+_Surface = tuple[int, int, str]  # a range of text and the morphemes analysed in it: "하/VV+었/EP"
+_BY_START = attrgetter("start")
 _UNKNOWN = "UN"  # Kiwi's tag for what it cannot analyse
 _CHUNK = re.compile(r"\S+")
 _WINDOW = 2_000  # characters; Kiwi's time is quadratic in the length of a run of letters without white space
@@ -147,104 +133,155 @@ class MorphemeTokenizer:
     """Split Korean text into surface morphemes.
 
     The column "morphemes" holds their analyses (see ``parse_morphemes``). Without an analyser, Kiwi is loaded
-    on the first call, one instance per tokenizer, on one thread.
+    on the first call, one instance per tokenizer, on one thread, with the words of ``user_dictionary``: the
+    lines of such a file (``user_dictionary.py``). With ``backoff``, words that Kiwi does not know, and these
+    forms, are cut into syllables (``backoff.py``).
     """
 
     language = "ko"
     unit = "morpheme"
 
-    def __init__(self, *, analyser: Analyser | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        analyser: Analyser | None = None,
+        user_dictionary: Sequence[str] = (),
+        backoff: Sequence[str] | None = None,
+    ) -> None:
         self._analyser = analyser
+        self._backoff = backoff
+        self._user_dictionary = tuple(user_dictionary)
+        self._user_words = user_words(user_dictionary)
 
     def __call__(self, text: str) -> list[Sentence]:
         """Return the sentences of ``text``, each with its morphemes and their offsets into it."""
         return [self._sentence(text, start, end) for start, end in split_sentences(text, KOREAN)]
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """Return the arguments of ``tokenizer`` that recreate this tokenizer."""
-        return {"language": self.language, "unit": self.unit}
+        saved: dict[str, Any] = {"language": self.language, "unit": self.unit}
+        if self._user_dictionary:
+            saved["user_dictionary"] = [*self._user_dictionary]
+        return saved | ({} if self._backoff is None else {"backoff": [*self._backoff]})
 
     def _sentence(self, text: str, start: int, end: int) -> Sentence:
         if self._analyser is None:
-            self._analyser = _load_kiwi()
-        found: list[_Surface] = []
-        for left, right in _windows(text, start, end):
+            self._analyser = _load_kiwi(self._user_words, self._backoff)
+        found, *others = [
             # Kiwi refuses lone surrogates. Replacing them with another unknown character keeps the offsets.
-            analysed = self._analyser.tokenize(_SURROGATE.sub("\ufffd", text[left:right]))
-            found += _merged(text, left, analysed)
-        surfaces = list(_covering(text, start, end, found))
-        return sentence(
-            text,
-            [(surface.start, surface.end) for surface in surfaces],
-            {"morphemes": tuple(format_morphemes(surface.morphemes) for surface in surfaces)},
+            _merged(text, left, self._analyser.tokenize(_SURROGATE.sub("\ufffd", text[left:right])))
+            for left, right in _windows(text, start, end)
+        ]
+        for other in others:
+            found.starts.extend(other.starts)
+            found.ends.extend(other.ends)
+            found.analyses.extend(other.analyses)
+        words = _words(text, found)
+        # If the words are the text without its blanks, they cover all of it, and none has a blank inside.
+        if "" in words or "".join(words) != "".join(text[start:end].split()):
+            found = _Surfaces(*map(list, zip(*_covering(text, start, end, found), strict=True)))
+            words = _words(text, found)
+        return Sentence(
+            words=tuple(words),
+            columns={"morphemes": tuple(found.analyses)},
+            text=text,
+            starts=tuple(found.starts),
+            ends=tuple(found.ends),
         )
 
 
-def _load_kiwi() -> Analyser:
+def _load_kiwi(words: Iterable[UserWord], backoff: Sequence[str] | None) -> Analyser:
     try:
         from kiwipiepy import Kiwi
     except ImportError:
         raise MissingExtraError(
             "kiwipiepy", extra="korean", purpose="splitting Korean into morphemes"
         ) from None
-    kiwi: Analyser = Kiwi(num_workers=1)
-    return kiwi
+    kiwi = Kiwi(num_workers=1)
+    for word in words:
+        kiwi.add_user_word(*word)
+    loaded: Analyser = kiwi if backoff is None else SyllableBackoff(kiwi, backoff)
+    return loaded
 
 
-def _windows(text: str, start: int, end: int) -> Iterator[Range]:
+def _windows(text: str, start: int, end: int) -> list[Range]:
     """Split a sentence into pieces that Kiwi analyses fast, at white space where possible."""
+    if end - start <= _WINDOW:
+        return [(start, end)]
+    found = []
     while end - start > _WINDOW:
         before_last_word, *last_word = text[start : start + _WINDOW].rsplit(maxsplit=1)
         stop = start + (len(before_last_word) if last_word else _WINDOW)
-        yield start, stop
+        found.append((start, stop))
         start = stop
-    yield start, end
+    return [*found, (start, end)]
 
 
-def _merged(text: str, offset: int, tokens: Iterable[Analysed]) -> list[_Surface]:
+class _Surfaces(NamedTuple):
+    """Ranges of text with the morphemes analysed in each ("하/VV+었/EP"), by column for speed."""
+
+    starts: list[int]
+    ends: list[int]
+    analyses: list[str]
+
+
+def _words(text: str, surfaces: _Surfaces) -> list[str]:
+    return [text[start:end] for start, end in zip(surfaces.starts, surfaces.ends, strict=True)]
+
+
+def _merged(text: str, offset: int, tokens: Iterable[Analysed]) -> _Surfaces:
     """Convert morphemes to ranges of ``text`` that do not overlap.
 
     A morpheme joins the preceding range if the two share characters, if either is empty, or if the boundary
     would separate a letter from its mark.
     """
-    surfaces: list[_Surface] = []
-    for token in sorted(tokens, key=lambda token: token.start):
-        start, end = offset + token.start, offset + token.start + token.len
-        last = surfaces[-1] if surfaces else None
-        if last and last.start == last.end:
-            last.start = start
-        elif last is None or not (start < last.end or start == end or _is_mark_at(text, start, last.end)):
-            last = _Surface(start, end)
-            surfaces.append(last)
-        last.end = max(last.end, end)
-        last.morphemes.append(Morpheme(token.form, token.tag))
+    starts, ends, analyses = surfaces = _Surfaces([], [], [])
+    last_start = last_end = 0
+    for token in sorted(tokens, key=_BY_START):
+        start, form, tag = offset + token.start, token.form, token.tag
+        end = start + token.len
+        # written out for speed: nearly all forms and tags have nothing to escape, and no letter is a mark
+        analysis = f"{form}/{tag}" if form.isalnum() and tag.isalpha() else format_morpheme(form, tag)
+        is_new = last_start < last_end <= start < end and (
+            last_end < start or text[start].isalnum() or not is_mark(text[start])
+        )
+        if is_new or not ends:
+            starts.append(start)
+            ends.append(end)
+            analyses.append(analysis)
+            last_start, last_end = start, end
+            continue
+        if last_start == last_end:
+            last_start = starts[-1] = start
+        last_end = ends[-1] = max(last_end, end)
+        analyses[-1] += f"+{analysis}"
     return surfaces
 
 
-def _is_mark_at(text: str, start: int, end_before: int) -> bool:
-    return start == end_before and is_mark(text[start])
-
-
-def _covering(text: str, start: int, end: int, surfaces: Iterable[_Surface]) -> Iterator[_Surface]:
+def _covering(text: str, start: int, end: int, surfaces: _Surfaces) -> Iterator[_Surface]:
     """Split the surfaces at white space, and add surfaces of unknown analysis for uncovered text."""
-    for surface in surfaces:
-        yield from _labelled(text, start, surface.start, _UNKNOWN)
-        yield from _without_blanks(text, surface)
-        start = surface.end
+    for left, right, analysis in zip(*surfaces, strict=True):
+        yield from _labelled(text, start, left, _UNKNOWN)
+        if _CHUNK.fullmatch(text, left, right):
+            yield left, right, analysis
+        else:
+            yield from _without_blanks(text, left, right, analysis)
+        start = right
     yield from _labelled(text, start, end, _UNKNOWN)
 
 
-def _without_blanks(text: str, surface: _Surface) -> Iterator[_Surface]:
+def _without_blanks(text: str, start: int, end: int, analysis: str) -> Iterator[_Surface]:
     """Yield a surface, or its words if it spans several.
 
     Kiwi treats the name "에이미 아담스" as one morpheme.
     """
-    words = list(_labelled(text, surface.start, surface.end, surface.morphemes[-1].tag))
-    if len(words) == 1 or (words and len(surface.morphemes) > 1):
-        words[0].morphemes = surface.morphemes
+    morphemes = parse_morphemes(analysis)
+    words = list(_labelled(text, start, end, morphemes[-1].tag))
+    if len(words) == 1 or (words and len(morphemes) > 1):
+        words[0] = (*words[0][:2], analysis)
     yield from words
 
 
 def _labelled(text: str, start: int, end: int, tag: str) -> Iterator[_Surface]:
     for match in _CHUNK.finditer(text, start, end):
-        yield _Surface(*match.span(), [Morpheme(match[0], tag)])
+        yield *match.span(), format_morpheme(match[0], tag)

@@ -20,7 +20,21 @@ _ANALYSIS = re.compile(rf"({_TEXT})/({_TEXT})", re.DOTALL)
 
 def format_morphemes(morphemes: Iterable[Morpheme]) -> str:
     """Format morphemes as ``form/tag`` joined by ``+``. This is the inverse of ``parse_morphemes``."""
-    return "+".join(f"{_escaped(morpheme.form)}/{_escaped(morpheme.tag)}" for morpheme in morphemes)
+    return "+".join(format_morpheme(*morpheme) for morpheme in morphemes)
+
+
+def format_morpheme(form: str, tag: str) -> str:
+    """Format one morpheme as ``form/tag``."""
+    return f"{escape(form)}/{escape(tag)}"
+
+
+def escape(text: str) -> str:
+    """Escape a form or a tag."""
+    if text.isalnum():  # nearly all are
+        return text
+    return _SPECIAL.sub(
+        lambda match: f"\\x{ord(match[0]):x};" if match[0].isspace() else "\\" + match[0], text
+    )
 
 
 def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
@@ -37,12 +51,6 @@ def parse_morphemes(text: str) -> tuple[Morpheme, ...]:
         found.append(Morpheme(form=_unescaped(match[1]), tag=_unescaped(match[2])))
         at = match.end() + 1
     return tuple(found)
-
-
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(
-        lambda match: f"\\x{ord(match[0]):x};" if match[0].isspace() else "\\" + match[0], text
-    )
 
 
 def _unescaped(text: str) -> str:

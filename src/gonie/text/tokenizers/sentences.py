@@ -2,15 +2,17 @@
 
 A text is split first at blank lines, then before list items and after headings, then at stops. A stop is a
 run of ``. ! ? …`` with the quotes and brackets that close on it. The language's ``is_end`` decides whether a
-sentence ends at a stop, from the words before and after it. Any other single line break counts as a space.
+sentence ends at a stop, from the words before and after it. Korean is also split where a stop is missing
+(``endings.py``). Any other single line break counts as a space.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gonie.text.tokenizers.endings import CLOSERS, STOPS, load_endings
 from gonie.text.tokenizers.lexicon import (
     ABBREVIATIONS,
     BEFORE_NUMBERS,
@@ -23,8 +25,6 @@ from gonie.text.types import Sentence
 
 Range = tuple[int, int]
 
-STOPS = ".!?…。！？"
-CLOSERS = "\"')]}»”’›」』】〉》"
 OPENERS = "\"'`([{«“‘‹「『【〈《*_-"
 _SEEN = 40  # characters of the words around a stop that ``is_end`` sees
 
@@ -75,10 +75,16 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The sentence rules of one language: a pattern of places (groups mark, closers), and a test of each."""
+    """The sentence rules of one language: a pattern of places (groups mark, closers), and a test of each.
+
+    ``hide`` replaces characters, one for one, at which no sentence ends. ``split`` splits a range further, at
+    sentence ends without a stop.
+    """
 
     places: re.Pattern[str]
     is_end: Callable[[Stop], bool]
+    hide: Callable[[str], str] | None = None
+    split: Callable[[str, int, int], Iterable[Range]] | None = None
 
 
 def split_sentences(text: str, rules: Rules) -> list[Range]:
@@ -86,7 +92,11 @@ def split_sentences(text: str, rules: Rules) -> list[Range]:
 
     Every character other than white space is in exactly one of them.
     """
-    return [piece for start, end in _blocks(text) for piece in _at_stops(text, start, end, rules)]
+    seen = rules.hide(text) if rules.hide else text
+    pieces = [piece for start, end in _blocks(text) for piece in _at_stops(seen, start, end, rules)]
+    if rules.split is None:
+        return pieces
+    return [sentence for start, end in pieces for sentence in rules.split(seen, start, end)]
 
 
 def sentence(
@@ -126,6 +136,8 @@ def _breaks(text: str, line: int, gap: re.Match[str]) -> bool:
 def _at_stops(text: str, start: int, end: int, rules: Rules) -> Iterator[Range]:
     start = _after_blanks(text, start, end)
     for place in rules.places.finditer(text, start, end):
+        if place.end() == end:
+            break
         if place.start() < start or not rules.is_end(_stop(text, start, end, place)):
             continue
         yield start, place.end()
@@ -217,6 +229,29 @@ ENGLISH = Rules(places=re.compile(rf"{_STOP}(?=\s)"), is_end=_ends_english)
 
 _FINAL_SYLLABLES = "다요죠까네지음임함됨오자라"
 _QUOTING = re.compile(r"이?라[고며는면]|하[고며는였]|했|고|며|는|말|묻|물")
+_NUMBER = re.compile(r"[(\[]?\d{1,4}(?:[./-]\d{1,4})*+")
+_QUOTE = 200  # characters
+_QUOTES = tuple(zip("“‘「『《〈([", "”’」』》〉)]", strict=True))
+_QUOTED = re.compile(
+    "|".join(
+        (
+            rf'(?<![^\s(\[])"(?=\S)[^"\n]{{1,{_QUOTE}}}+(?<=\S)"',
+            *(rf"\{left}[^\{left}\{right}\n]{{1,{_QUOTE}}}+\{right}" for left, right in _QUOTES),
+        )
+    )
+)
+_OPENING = re.compile("""["“‘「『《〈(\\[]""")  # much faster than _QUOTED where there is none
+_HIDDEN = "ㅁ"
+
+
+def _hide_quotes(text: str) -> str:
+    """Hide what is in quotes or brackets, except for the stops at its end, with which a sentence may end."""
+
+    def hidden(match: re.Match[str]) -> str:
+        shown = len(match[0]) - len(match[0][:-1].rstrip(STOPS))
+        return match[0][0] + _HIDDEN * (len(match[0]) - shown - 1) + match[0][-shown:]
+
+    return _QUOTED.sub(hidden, text) if _OPENING.search(text) else text
 
 
 def _ends_korean(stop: Stop) -> bool:
@@ -224,10 +259,19 @@ def _ends_korean(stop: Stop) -> bool:
         return False
     if stop.trails_off:
         return stop.word.endswith(tuple(_FINAL_SYLLABLES))
-    return stop.mark != "." or not (stop.numbers or is_abbreviation(stop.word.lstrip(OPENERS)))
+    if stop.mark != ".":
+        return True
+    word = stop.word.lstrip(OPENERS)
+    return not (stop.numbers or is_abbreviation(word) or (not stop.closers and _NUMBER.fullmatch(word)))
 
 
 KOREAN = Rules(
-    places=re.compile(rf"{_STOP}(?:(?=\s)|(?<=[{_FINAL_SYLLABLES}]\.)(?=[가-힣]{{2}}))"), is_end=_ends_korean
+    places=re.compile(rf"{_STOP}(?:(?=\s)|(?<=[{_FINAL_SYLLABLES}]\.)(?=[가-힣]{{2}}))"),
+    is_end=_ends_korean,
+    hide=_hide_quotes,
+    split=lambda text, start, end: load_endings().split(text, start, end),
 )
-"""Korean: a stop before white space, or one directly between a final ending and the next word."""
+"""Korean: a stop before white space, one directly between a final ending and the next word, or no stop.
+
+The period of a number (2024. 3. 15.) and stops inside a quotation do not end a sentence.
+"""

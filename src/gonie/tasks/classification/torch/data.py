@@ -30,6 +30,7 @@ from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, 
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
+    build_tokenizer,
     fit_encoding,
     pretrained_table,
     sampled,
@@ -40,7 +41,6 @@ from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report, count
 from gonie.text.schemes import PLAIN
-from gonie.text.tokenizers import tokenizer
 from gonie.text.types import Sentence
 
 MOST_LABELS = 4000
@@ -198,7 +198,7 @@ def passages_of(recipe: TextRecipe) -> Passages:
     """Return how the recipe splits and tokenises texts."""
     data = recipe.data
     return Passages(
-        tokenizer=tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text),
+        tokenizer=build_tokenizer(data),
         by=recipe.cut_by,
         mark=data.sentence_mark,
         max_tokens=data.max_tokens,

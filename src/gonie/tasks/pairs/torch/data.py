@@ -30,6 +30,7 @@ from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, 
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
+    build_tokenizer,
     fit_encoding,
     pretrained_table,
     sampled,
@@ -40,7 +41,6 @@ from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import Passages
 from gonie.text.report import count
 from gonie.text.schemes import PLAIN
-from gonie.text.tokenizers import tokenizer
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def passages_of(recipe: PairRecipe) -> Passages:
     """Return what cuts each text into tokens."""
     data = recipe.data
     return Passages(
-        tokenizer=tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text),
+        tokenizer=build_tokenizer(data),
         by="text",
         max_tokens=data.max_tokens,
     )

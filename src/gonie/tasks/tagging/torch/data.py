@@ -38,6 +38,7 @@ from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, 
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
+    build_tokenizer,
     fit_encoding,
     pretrained_table,
     sampled,
@@ -50,7 +51,8 @@ from gonie.text.partial_tags import PartialStream, TagSets
 from gonie.text.report import count
 from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
-from gonie.text.tokenizers import Tokenizer, tokenizer
+from gonie.text.tokenizers import Tokenizer
+from gonie.text.tokenizers.backoff import forms_to_cut
 from gonie.text.types import Sentence
 
 MOST_TAGS = 4000
@@ -99,7 +101,8 @@ class TagData:
 class TagStream:
     """The sentences of one file with tags in the model's scheme, which can be iterated several times.
 
-    Labels are renamed first. If ``types`` is not empty, entities of other types become O.
+    Labels are renamed first. If ``types`` is not empty, entities of other types become O. With ``keep``, the
+    sentences of the first pass are kept in memory, for words that are slow to find.
     """
 
     def __init__(
@@ -110,14 +113,24 @@ class TagStream:
         target: Scheme,
         labels: LabelMap,
         types: Collection[str] = (),
+        keep: bool = False,
     ) -> None:
         self.source = source
+        self._keep = keep
+        self._kept: list[Sentence] | None = None
         self._scheme = scheme
         self._target = target
         self._labels = labels
         self._types = types
 
     def __iter__(self) -> Iterator[Sentence]:
+        if not self._keep:
+            return self._read()
+        if self._kept is None:
+            self._kept = list(self._read())
+        return iter(self._kept)
+
+    def _read(self) -> Iterator[Sentence]:
         for sentence in self.source:
             if sentence.tags is None:
                 raise InputError(
@@ -188,13 +201,22 @@ class _Files:
     """Reads the files of a recipe, all in the format and tag scheme of the training file."""
 
     def __init__(self, recipe: TagRecipe) -> None:
-        self._data = data = recipe.data
-        self.splitter = tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text)
+        self._data = recipe.data
+        self.splitter = build_tokenizer(recipe.data)
         self.labels = LabelMap(recipe.data.map)
         self.train = self.source(recipe.data.train)
         self.found = _with_types(recipe.data, survey(self.train))
         spans = self.found.scheme.has_spans
         self.target = Scheme(kind=recipe.data.model_scheme) if spans else self.found.scheme
+        if recipe.data.backoff and self.splitter.unit == "morpheme":
+            self.splitter = build_tokenizer(recipe.data, self._forms_to_cut(recipe))
+            self.train = self.source(recipe.data.train)
+
+    def _forms_to_cut(self, recipe: TagRecipe) -> list[str]:
+        """Return the words inside which entities of the training sentences begin or end."""
+        stream, seed = self.stream(self.train), recipe.train.seed
+        held = HoldOut(stream, share=recipe.data.holdout, seed=seed, held_out=False)
+        return forms_to_cut(held if recipe.data.dev is None else stream)
 
     def source(self, name: str) -> TaggedSource:
         return TaggedSource(locate(name), read_options(self._data, self.splitter))
@@ -207,6 +229,7 @@ class _Files:
             target=self.target,
             labels=self.labels,
             types=self._data.types,
+            keep=self.splitter.unit == "morpheme" and self._data.cache is None,
         )
 
 
@@ -295,7 +318,7 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
     data = recipe.data
     path = locate(data.train)
     refuse_stream(path)  # training reads the file again
-    splitter = tokenizer(language=data.language, unit=data.token_unit, fold=data.fold_text)
+    splitter = build_tokenizer(data)
     yield from TaggedSource(path, read_options(data, splitter)).with_options(unit=None)
 
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gonie.formats.klue import own_text
-from gonie.formats.spans import AnnotatedText, tagged_sentences
+from gonie.formats.spans import AnnotatedText, own_text, tagged_sentences
 from gonie.tasks.sections import NoiseConfig
 from gonie.tasks.torch.word_data import Note
 from gonie.text.noise import noisy
@@ -40,6 +39,9 @@ def noisy_copies(
     for sentence in (each for each in sentences for _ in range(config.copies)):
         if sentence.text is None:
             unknown += 1
+            continue
+        if sentence.unreachable:
+            lost += 1
             continue
         report = Report()
         made = list(_copied(sentence, config, scheme, tokenizer, generator, report))
