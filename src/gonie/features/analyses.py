@@ -1,7 +1,7 @@
 """Sparse features from the morphological analysis of words: their morphemes, and the tags of these.
 
-Most eojeol are rare, such as 조건으로, but their morphemes are not: 조건/NNG and 으로/JKB. Kiwi analyses each word in
-its sentence.
+Most eojeol are rare, such as 조건으로, but their morphemes are not: 조건/NNG and 으로/JKB. Kiwi analyses each
+word in its sentence.
 """
 
 from __future__ import annotations

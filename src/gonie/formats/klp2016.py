@@ -23,7 +23,7 @@ from gonie.formats.content import Content, FileHead
 from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers, morpheme_sentence
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.formats.klue import marked_text
-from gonie.formats.spans import own_text
+from gonie.formats.spans import text_and_spans
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
@@ -80,7 +80,7 @@ def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
         tags = _tags(sentence, scheme)
         if any(re.search(r"[\t\n\r]", word) or not word.strip() for word in sentence.words):
             raise _unfit("words with tabs, line ends or only spaces", sentence)
-        text, spans = own_text(sentence, scheme)
+        text, spans = text_and_spans(sentence, scheme)
         if sentence.text is not None and not re.search(r"[\n\r]", text):
             yield f"{TEXT} {text}\n{ANNOTATED}{marked_text(text, spans)}\n"
         speech = sentence.columns.get(POS, (UNKNOWN,) * len(sentence))

@@ -20,7 +20,7 @@ from itertools import pairwise
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
-from gonie.formats.spans import own_text
+from gonie.formats.spans import text_and_spans
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
 from gonie.text.fold import fold
@@ -144,7 +144,7 @@ def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[s
     """Yield each sentence in the KLUE format, with character tags for any tokenization."""
     for number, sentence in enumerate(sentences):
         _check(sentence, scheme)
-        text, spans = own_text(sentence, scheme)
+        text, spans = text_and_spans(sentence, scheme)
         tags = from_spans(spans, len(text), IOB2)
         body = "".join(f"{character}\t{tag}\n" for character, tag in zip(text, tags, strict=True))
         yield f"{HEADER} gonie_{number:05d}\t{marked_text(text, spans)}\n{body}\n"

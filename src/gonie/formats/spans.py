@@ -210,7 +210,7 @@ def char_spans(sentence: Sentence, scheme: Scheme) -> list[CharSpan]:
     ]
 
 
-def own_text(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
+def text_and_spans(sentence: Sentence, scheme: Scheme) -> tuple[str, list[CharSpan]]:
     """Return the sentence's own part of its text, and its entities there."""
     offsets = sentence.offsets()
     # A text of one sentence is kept whole, including spaces at its ends.

@@ -78,8 +78,8 @@ class CorpusConfig(Section):
     )
     backoff: bool = Field(
         default=False,
-        description="cut words that Kiwi does not know, and words inside which training entities begin or end, "
-        "into syllables (unit morpheme only)",
+        description="cut words that Kiwi does not know, and words inside which training entities begin or "
+        "end, into syllables (unit morpheme only)",
     )
     lowercase: bool = Field(
         default=True, description="look up words in lower case (characters keep their case)"

@@ -40,7 +40,7 @@ ENDINGS = (
     ("(?<=같)", ("다", "습니다", "아요", "음")),
     ("(?<=좋)", ("다", "습니다", "아요", "음")),
 )
-"""Endings of sentences with the same meaning and another degree of politeness: what stands before, and the forms."""
+"""Endings of sentences that differ in politeness alone: a pattern of what stands before, and the forms."""
 
 _SPACES = re.compile(r"(?<=\S) +(?=\S)")
 _INSIDE = re.compile(r"(?<=[가-힣])(?=[가-힣])")
@@ -219,7 +219,7 @@ def _letter(jamo: str, place: int) -> str:
 
 
 def _neighbours() -> dict[str, str]:
-    """Return the keys next to each key, in its row and in the rows above and below, and its shifted letter."""
+    """Return the keys next to each key, in its row and the rows beside it, and its shifted letter."""
     found: dict[str, str] = dict(SHIFTED) | {shifted: plain for plain, shifted in SHIFTED.items()}
     for row in KEYBOARD:
         for left, right in pairwise(row):

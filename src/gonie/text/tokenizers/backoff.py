@@ -1,15 +1,16 @@
 """Back off from morphemes to syllables, so that names inside a morpheme can be tagged.
 
-Kiwi guesses a word that it does not know as one noun, and without spaces often several words: 마틸다와레옹은 is the
-noun 마틸다와레옹 and a particle. Other words are in its dictionary but contain a name, such as 한미. Both are cut into
-syllables.
+Kiwi takes a word that it does not know as one noun, and without spaces several words: 마틸다와레옹은 becomes
+the noun 마틸다와레옹 and a particle. Other words are in its dictionary but contain names, such as 한미. Both are
+cut into syllables.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from gonie.text.types import Sentence
 
@@ -39,7 +40,8 @@ class Guesser(Protocol):
         """Return the morphemes of a text. They may overlap or be empty."""
 
 
-class Syllable(NamedTuple):
+@dataclass(slots=True)
+class Syllable:
     """A syllable of a morpheme that was cut, with the tag of the morpheme."""
 
     form: str
@@ -49,7 +51,7 @@ class Syllable(NamedTuple):
 
 
 class SyllableBackoff:
-    """An analyser that cuts the morphemes of another one into syllables: unknown ones, and those in ``forms``."""
+    """An analyser that cuts unknown morphemes of another one, and those in ``forms``, into syllables."""
 
     def __init__(self, analyser: Guesser, forms: Iterable[str]) -> None:
         self._analyser = analyser
