@@ -1,8 +1,8 @@
 """Back off from morphemes to syllables, so that names inside a morpheme can be tagged.
 
 Kiwi takes a word that it does not know as one noun, and without spaces several words: 마틸다와레옹은 becomes
-the noun 마틸다와레옹 and a particle. Other words are in its dictionary but contain names, such as 한미. Both are
-cut into syllables.
+the noun 마틸다와레옹 and a particle. Other words are in its dictionary but contain names, such as 한미. Both
+are cut into syllables.
 """
 
 from __future__ import annotations
