@@ -115,7 +115,8 @@ def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatc
     for split in ("train", "dev", "test"):
         (tmp_path / f"{split}.conll").write_bytes((toy / f"{split}.conll").read_bytes())
     (tmp_path / "mine.conll").write_bytes((toy / "train.conll").read_bytes())
-    (tmp_path / "mine.klue").write_text("서\tB-LC\n울\tI-LC\n은\tO\n \tO\n커\tO\n" * 2 + "\n", "utf-8")
+    klue = "## klue-ner-v1_dev_00000-wikitree\t<서울:LC>은 커\n서\tB-LC\n울\tI-LC\n은\tO\n \tO\n커\tO\n\n"
+    (tmp_path / "mine.klue").write_text(klue * 9, "utf-8")
     shutil.copy(tmp_path / "mine.klue", tmp_path / "test.klue")
     shutil.copy(ROOT / "src/gonie/corpora/korean-pos/dev.conllu", tmp_path / "mine.conllu")
     (tmp_path / "places.txt").write_text("서울\n서울역\n", "utf-8")
@@ -212,9 +213,10 @@ def without_language(words: list[str]) -> list[str]:
 def follow(page: Path, gonie: Callable) -> int:
     """Run the code blocks of a page in order and return the number of commands."""
     ran = 0
+    names: dict[str, object] = {}
     for block in marked(page, "run"):
         if block.kind == "python":
-            run_python(block.body)
+            run_python(block.body, names)
             continue
         for command in block.commands():
             program, *arguments = shlex.split(command, comments=True)
