@@ -18,6 +18,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,7 @@ from gonie.formats.tagged import TaggedSource, survey
 ROOT = Path(__file__).resolve().parents[1]
 README, KOREAN = ROOT / "README.md", ROOT / "README.ko.md"
 FORMATS = ROOT / "docs" / "reference" / "formats.md"
+KOREAN_FORMATS = FORMATS.with_suffix(".ko.md")
 PAGES = sorted(
     page
     for folder in ("", "docs/**/", "benchmarks/", "src/gonie/pretrained/*/")
@@ -46,6 +48,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 OWN = {
     "ner-ko": "mine.klue",
+    "ner-ko-elmo": "mine.klue",
     "demo-ko": "mine.klue",
     "subjectivity": "mine.tsv",
     "classify": "mine.tsv",
@@ -57,6 +60,7 @@ CORPORA = {
     "src/gonie/corpora/english/train.conll": "train.conll",
     "src/gonie/corpora/english/test.conll": "test.conll",
     "src/gonie/corpora/korean/train.klue": "mine.klue",
+    "src/gonie/corpora/korean/test.klue": "mine.klue",
     "src/gonie/corpora/nsmc/test.tsv": "mine.tsv",
     "src/gonie/corpora/snli/train.tsv": "mine-pairs.tsv",
     "src/gonie/corpora/snli/test.tsv": "mine-pairs.tsv",
@@ -111,7 +115,11 @@ def place(tmp_path: Path, toy: Path, prose: Path, monkeypatch: pytest.MonkeyPatc
     for split in ("train", "dev", "test"):
         (tmp_path / f"{split}.conll").write_bytes((toy / f"{split}.conll").read_bytes())
     (tmp_path / "mine.conll").write_bytes((toy / "train.conll").read_bytes())
-    (tmp_path / "mine.klue").write_text("서\tB-LC\n울\tI-LC\n은\tO\n \tO\n커\tO\n" * 2 + "\n", "utf-8")
+    klue = "## klue-ner-v1_dev_00000-wikitree\t<서울:LC>은 커\n서\tB-LC\n울\tI-LC\n은\tO\n \tO\n커\tO\n\n"
+    (tmp_path / "mine.klue").write_text(klue * 9, "utf-8")
+    shutil.copy(tmp_path / "mine.klue", tmp_path / "test.klue")
+    shutil.copy(ROOT / "src/gonie/corpora/korean-pos/dev.conllu", tmp_path / "mine.conllu")
+    (tmp_path / "places.txt").write_text("서울\n서울역\n", "utf-8")
     (tmp_path / "mine.jsonl").write_text('{"text": "서울은 커.", "spans": [[0, 2, "LC"]]}\n' * 9, "utf-8")
     (tmp_path / "cities.txt").write_text("Seoul\nMount Vernon\n", "utf-8")
     (tmp_path / "letters.txt").write_text("Anna Kim lives in Seoul.\nIt rains.\n", "utf-8")
@@ -167,7 +175,12 @@ def test_the_commands_of_the_korean_readme_work(gonie: Callable) -> None:
         ("tutorials/window", 4),
         ("reference/python", 0),
         ("tutorials/quick-start", 7),
-        ("tutorials/quick-start.ko", 10),
+        ("tutorials/quick-start.ko", 11),
+        ("guides/ner.ko", 13),
+        ("guides/classify.ko", 8),
+        ("guides/explain.ko", 4),
+        ("reference/formats.ko", 1),
+        ("explanation/units.ko", 2),
     ],
 )
 def test_the_commands_of_a_docs_page_work(gonie: Callable, page: str, least: int) -> None:
@@ -192,12 +205,18 @@ def test_the_python_code_passes_a_strict_type_check(page: Path, tmp_path: Path) 
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+def without_language(words: list[str]) -> list[str]:
+    """Return a command without the language of its messages (``--lang ko``), which goes before its name."""
+    return [*words[:1], *words[3:]] if words[1:2] == ["--lang"] else words
+
+
 def follow(page: Path, gonie: Callable) -> int:
     """Run the code blocks of a page in order and return the number of commands."""
     ran = 0
+    names: dict[str, object] = {}
     for block in marked(page, "run"):
         if block.kind == "python":
-            run_python(block.body)
+            run_python(block.body, names)
             continue
         for command in block.commands():
             program, *arguments = shlex.split(command, comments=True)
@@ -237,7 +256,7 @@ def test_options_used_in_the_docs_exist(gonie: Callable) -> None:
     for page in PAGES:
         for block in marked(page, "run"):
             for command in block.commands() if block.kind != "python" else ():
-                program, name, *arguments = shlex.split(command, comments=True)
+                program, name, *arguments = without_language(shlex.split(command, comments=True))
                 if program != "gonie":
                     continue
                 name = f"{name} {arguments[0]}" if name == "data" else name
@@ -267,14 +286,23 @@ def test_a_self_contained_page_makes_the_files_that_its_commands_read(page: str)
     assert made
 
 
-@pytest.mark.parametrize("block", marked(FORMATS, "read"), ids=lambda block: block.mark)
-def test_the_format_examples_are_read_as_documented(block: Block, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("block", "language", "unit"),
+    [
+        *((block, "en", "word") for block in marked(FORMATS, "read")),
+        *((block, "ko", "syllable") for block in marked(KOREAN_FORMATS, "read")),
+    ],
+    ids=lambda value: value.mark if isinstance(value, Block) else value,
+)
+def test_the_format_examples_are_read_as_documented(
+    block: Block, language: str, unit: str, tmp_path: Path
+) -> None:
     from gonie.formats.format import ReadOptions
     from gonie.text.tokenizers import tokenizer
 
     _, name, kind = block.mark.split()
     (tmp_path / "example").write_text(block.body, "utf-8")
-    options = ReadOptions(tokenizer=tokenizer(language="en", unit="word"))
+    options = ReadOptions(tokenizer=tokenizer(language=language, unit=unit))
     found = survey(TaggedSource(tmp_path / "example", options))
     assert found.report.choices["format"][0] == name
     assert found.scheme.kind == kind
@@ -283,7 +311,9 @@ def test_the_format_examples_are_read_as_documented(block: Block, tmp_path: Path
     assert not found.report.misaligned
 
 
-@pytest.mark.parametrize("block", marked(FORMATS, "texts"), ids=lambda block: block.mark)
+@pytest.mark.parametrize(
+    "block", [*marked(FORMATS, "texts"), *marked(KOREAN_FORMATS, "texts")], ids=lambda block: block.mark
+)
 def test_the_labelled_text_examples_are_read_as_documented(block: Block, tmp_path: Path) -> None:
     from gonie.formats.labelled import LabelledSource
 
@@ -294,7 +324,9 @@ def test_the_labelled_text_examples_are_read_as_documented(block: Block, tmp_pat
     assert (source.report.choices["format"][0], source.report.texts) == (name, int(number))
 
 
-@pytest.mark.parametrize("block", marked(FORMATS, "pairs"), ids=lambda block: block.mark)
+@pytest.mark.parametrize(
+    "block", [*marked(FORMATS, "pairs"), *marked(KOREAN_FORMATS, "pairs")], ids=lambda block: block.mark
+)
 def test_the_pair_examples_are_read_as_documented(block: Block, tmp_path: Path) -> None:
     from gonie.formats.pairs import PairSource
 
@@ -316,6 +348,63 @@ def test_every_format_has_an_example() -> None:
     assert shown == set(TEXT_FORMATS) - binary_or_folder
     shown = {block.mark.split()[1] for block in marked(FORMATS, "pairs")}
     assert shown >= set(PAIR_FORMATS) - set(ROW_FORMATS)
+
+
+def test_the_korean_page_names_every_format() -> None:
+    from gonie.formats.table import FORMATS as KNOWN
+    from gonie.formats.table import PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
+
+    _, tagged, texts, pairs = KOREAN_FORMATS.read_text("utf-8").split(" 데이터\n")
+    assert names_in_first_column(tagged) == set(KNOWN)
+    assert names_in_first_column(texts) == set(TEXT_FORMATS)
+    assert all(f"`{name}`" in pairs for name in set(PAIR_FORMATS) - set(ROW_FORMATS))
+
+
+def names_in_first_column(text: str) -> set[str]:
+    """Return the names in backquotes in the first column of the first table of a text."""
+    return {name for row in table(text) for name in re.findall(r"`([\w-]+)`", row.split("|")[1])}
+
+
+def table(text: str) -> list[str]:
+    """Return the rows of the first table of a text, without its heading."""
+    found = re.search(r"(?:^\|.+\n)+", text, re.MULTILINE)
+    return found[0].splitlines()[2:] if found else []
+
+
+def test_the_korean_readme_is_complete() -> None:
+    """README.ko.md has the sections, code blocks, results and links of README.md, and may have more."""
+    english, korean = README.read_text("utf-8"), KOREAN.read_text("utf-8")
+    levels = [re.findall("^#+", BLOCK.sub("", text), re.MULTILINE) for text in (english, korean)]
+    assert levels[0] == levels[1]
+    assert [(block.mark, block.kind) for block in blocks(README)] == [
+        (block.mark, block.kind) for block in blocks(KOREAN)
+    ]
+    verbs = [commands_of(page) for page in (README, KOREAN)]
+    assert verbs[0] == verbs[1]
+    results = [Counter(figures(row) for row in table(text)) for text in (english, korean)]
+    assert not results[0] - results[1]
+    for ours, theirs in zip(english.split("\n## "), korean.split("\n## "), strict=True):
+        assert len(re.findall(r"^\* ", ours, re.MULTILINE)) <= len(re.findall(r"^\* ", theirs, re.MULTILINE))
+    targets = {match["path"] for match in LINK.finditer(korean)}
+    missing = {
+        path
+        for path in (match["path"] for match in LINK.finditer(english))
+        if path != KOREAN.name and path not in targets and path.replace(".md", ".ko.md") not in targets
+    }
+    assert not missing
+
+
+def commands_of(page: Path) -> list[str]:
+    """Return the commands of gonie that the code blocks of a page run: train, tag, …"""
+    shown = (block for block in marked(page, "run") if block.kind == "console")
+    return [without_language(shlex.split(command))[1] for block in shown for command in block.commands()]
+
+
+def figures(row: str) -> tuple[str, ...]:
+    """Return what a row of results has in any language: its figures, links and command, in order of size."""
+    numbers = re.findall(r"(?<![\w.,])\d[\d.,]*\d|(?<![\w.,])\d|\b[A-Z]+_[A-Z_0-9]+\b", LINK.sub("]", row))
+    links = [match[0] for match in LINK.finditer(row)]
+    return (*sorted(numbers), *sorted(links), row.split("|")[-2].strip())
 
 
 def test_links_are_valid() -> None:
