@@ -5,14 +5,14 @@
     python benchmarks/korean_ner.py DATA --units
     python benchmarks/korean_ner.py --table korean_ner.jsonl
 
-DATA is the folder with ner/klue_ner_dev. klue_split.json divides KLUE's dev file into train, dev and test. Each
-recipe is trained as it ships, once per seed, and dev chooses the epoch. The bundle then tags the test texts. A
-scorer in this file compares its spans with those of the KLUE lines, character by character, and
+DATA is the folder with ner/klue_ner_dev. klue_split.json divides KLUE's dev file into train, dev and test.
+Each recipe is trained as it ships, once per seed, and dev chooses the epoch. The bundle then tags the test
+texts. A scorer in this file compares its spans with those of the KLUE lines, character by character, and
 `gonie.evaluate` scores the same texts as a file. --units does both with short runs of all three token units.
 
-*crfsuite* is a CRF over syllables, and *crfsuite-noisy* the same with the noisy copies of `ner-ko`; dev chooses
-their regularisation. Every model reads the same noisy texts. Runs whose result is in --out are skipped, and a
-run that was stopped is resumed, so the same command continues.
+*crfsuite* is a CRF over syllables, and *crfsuite-noisy* the same with noisy copies of the training texts, as in
+`ner-ko`. Dev chooses their regularisation. Every model reads the same noisy texts. Runs whose result is in
+--out are skipped, and a run that was stopped is resumed, so the same command continues.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ RECIPES = ("ner-ko", "ner-ko-elmo")
 PEERS = ("crfsuite", "crfsuite-noisy")
 SHORT = ("train.epochs=3", "data.noise.copies=0")
 UNITS: dict[str, tuple[str, ...]] = {
-    "eojeol": ("data.unit=eojeol", "data.backoff=false", 'model.features=none', 'model.head.direct=[]'),
+    "eojeol": ("data.unit=eojeol", "data.backoff=false", "model.features=none", "model.head.direct=[]"),
     "syllable": ("data.unit=syllable",),
-    "morpheme": ("data.unit=morpheme", 'model.head.direct=[]'),
+    "morpheme": ("data.unit=morpheme", "model.head.direct=[]"),
 }
 """Settings of short runs of ``ner-ko``, for which the two scorers must agree as well."""
 NOISE: dict[str, tuple[str, float]] = {
@@ -179,7 +179,9 @@ def write_klue(found: Iterable[Text], path: Path) -> Path:
 def write_jsonl(found: Iterable[Text], path: Path) -> Path:
     """Write texts as JSONL with spans."""
     keys = ("start", "end", "label")
-    rows = [{"text": text, "spans": [dict(zip(keys, each, strict=True)) for each in own]} for text, own in found]
+    rows = [
+        {"text": text, "spans": [dict(zip(keys, each, strict=True)) for each in own]} for text, own in found
+    ]
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
     return path
 
@@ -315,7 +317,9 @@ def print_tables(records: Sequence[Record]) -> None:
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for model, own in groups.items():
         dev = statistics.fmean(100 * record["dev"] for record in own)
-        parts = [_percent([record["noise"]["clean"][key] for record in own]) for key in ("precision", "recall")]
+        parts = [
+            _percent([record["noise"]["clean"][key] for record in own]) for key in ("precision", "recall")
+        ]
         test = _percent([record["test"] for record in own], spread=True)
         ours = _percent([record["evaluate"]["clean"] for record in own if "evaluate" in record])
         seconds = statistics.fmean(record["train_seconds"] for record in own)

@@ -110,7 +110,12 @@ def _eojeol(words: Sequence[str], at: int) -> list[str]:
             own.append(f"{step}:none")
             continue
         near = words[at + step]
-        own += [f"{step}:w={near}", f"{step}:s1={near[-1:]}", f"{step}:s2={near[-2:]}", f"{step}:p2={near[:2]}"]
+        own += [
+            f"{step}:w={near}",
+            f"{step}:s1={near[-1:]}",
+            f"{step}:s2={near[-2:]}",
+            f"{step}:p2={near[:2]}",
+        ]
         own += [f"{step}:js2={decompose(near[-1:])[-2:]}", f"{step}:shape={_shape(near)}"]
     for first in (-1, 0):
         pair = words[max(at + first, 0) : at + first + 2]
