@@ -29,7 +29,7 @@ COLUMNS = {"upos": 3, "xpos": 4}
 """The tags and their column in CoNLL-U."""
 RECIPES = ("pos-ko",)
 PEERS = ("crfsuite", "crfsuite-kiwi")
-LBFGS = [{"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.05, 0.01), (0.1, 0.1), (0.5, 0.01))]
+LBFGS = [{"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.1, 0.01), (0.5, 0.01))]
 PERCEPTRON = [{"max_iterations": 10}]
 ALGORITHMS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "upos": ("lbfgs", LBFGS),
@@ -95,22 +95,25 @@ def _peer(run: Run, files: dict[str, Path], folder: Path) -> Record:
     features = {part: _features(path, kiwi=run.model == "crfsuite-kiwi") for part, path in files.items()}
     tags = {part: gold(path, run.corpus) for part, path in files.items()}
     algorithm, choices = ALGORITHMS[run.corpus]
+    examples = zip(features["train"], tags["train"], strict=True)
     made = []
-    for number, settings in enumerate(choices):
-        file = folder / f"{number}.crfsuite"
-        examples = zip(features["train"], tags["train"], strict=True)
-        seconds = peer_crfsuite_ko.train(examples, file, algorithm, settings)
-        right = accuracy(tags["dev"], map(peer_crfsuite_ko.Crfsuite(file).tags, features["dev"]))
-        made.append((right, number, seconds, file))
-        print(f"{run.corpus} {run.model} {settings}: dev {100 * right:.2f}, {seconds:.0f} s", flush=True)
-    dev, number, seconds, file = max(made)
+    for trained in peer_crfsuite_ko.train(examples, folder, algorithm, choices):
+        made.append((_tagged_right(trained.file, features["dev"], tags["dev"]), trained))
+        print(f"{run.corpus} {run.model} {trained.settings}: dev {100 * made[-1][0]:.2f}", flush=True)
+    dev, best = max(made, key=lambda pair: pair[0])
     return {
         "dev": dev,
-        "test": accuracy(tags["test"], map(peer_crfsuite_ko.Crfsuite(file).tags, features["test"])),
-        "curve": [(choices[each], round(right, 4), round(took)) for right, each, took, _ in made],
-        "train_seconds": seconds,
-        "settings": choices[number],
+        "test": _tagged_right(best.file, features["test"], tags["test"]),
+        "curve": [round(right, 4) for right, _ in made],
+        "train_seconds": best.seconds,
+        "settings": best.settings,
     }
+
+
+def _tagged_right(
+    file: Path, features: Iterable[peer_crfsuite_ko.Features], tags: Sequence[Sequence[str]]
+) -> float:
+    return accuracy(tags, map(peer_crfsuite_ko.Crfsuite(file).tags, features))
 
 
 def _features(path: Path, *, kiwi: bool) -> list[peer_crfsuite_ko.Features]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gonie.text.jamo import decompose
 
 Features = list[list[str]]
 """The features of each token of a sentence."""
+Settings = Mapping[str, Any]
+"""The parameters of a training algorithm."""
 
 TYPES = (("H", "[가-힣]"), ("J", "[ㄱ-ㆎ]"), ("C", "[一-鿿]"), ("0", r"\d"), ("a", "[a-z]"), ("A", "[A-Z]"))
 
@@ -35,21 +37,34 @@ class Crfsuite:
         return found
 
 
+class Trained(NamedTuple):
+    """A trained model: its file, its settings, and the seconds that the training took."""
+
+    file: Path
+    settings: Settings
+    seconds: float
+
+
 def train(
     examples: Iterable[tuple[Features, Sequence[str]]],
-    file: Path,
+    folder: Path,
     algorithm: str,
-    settings: Mapping[str, Any],
-) -> float:
-    """Train a model, write it to ``file``, and return the seconds that the training took."""
+    choices: Iterable[Settings],
+) -> Iterator[Trained]:
+    """Train one model with each of the settings on the same examples."""
     import pycrfsuite
 
+    trainer = pycrfsuite.Trainer(algorithm=algorithm, verbose=False)
     started = time.monotonic()
-    trainer = pycrfsuite.Trainer(algorithm=algorithm, params=dict(settings), verbose=False)
     for features, tags in examples:
         trainer.append(features, tags)
-    trainer.train(str(file))
-    return time.monotonic() - started
+    read = time.monotonic() - started
+    for number, settings in enumerate(choices):
+        file = folder / f"{number}.crfsuite"
+        trainer.set_params(dict(settings))
+        started = time.monotonic()
+        trainer.train(str(file))
+        yield Trained(file, settings, read + time.monotonic() - started)
 
 
 def syllables(text: str) -> tuple[list[int], Features]:
