@@ -29,7 +29,7 @@ COLUMNS = {"upos": 3, "xpos": 4}
 """The tags and their column in CoNLL-U."""
 RECIPES = ("pos-ko",)
 PEERS = ("crfsuite", "crfsuite-kiwi")
-LBFGS = [{"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.1, 0.01), (0.5, 0.01))]
+LBFGS = [{"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.05, 0.01), (0.1, 0.01), (0.5, 0.01))]
 PERCEPTRON = [{"max_iterations": 10}]
 ALGORITHMS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     "upos": ("lbfgs", LBFGS),
