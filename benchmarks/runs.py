@@ -9,6 +9,8 @@ import json
 import multiprocessing
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -87,6 +89,17 @@ def fitted(run: Run) -> Fitted:
         "settings": run.settings,
     }
     return Fitted(job, session.model, evaluator, record)
+
+
+def trained_by_command(run: Run, folder: Path) -> list[Record]:
+    """Train as `gonie train` does, in a process without display, and return the epochs. A run is resumed."""
+    resumed = ["--resume"] if (folder / "recipe.toml").exists() else []
+    settings = [part for each in run.settings for part in ("--set", each)]
+    command = [sys.executable, "-m", "gonie", "train", run.recipe, *settings, "--seed", str(run.seed)]
+    done = subprocess.run([*command, "--out", folder, *resumed], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip())
+    return read(folder / "metrics.jsonl")
 
 
 class _Silent:

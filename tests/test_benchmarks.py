@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -102,6 +104,65 @@ def test_korean_gazetteers_find_the_names_of_a_corpus(shared_data: Path) -> None
     assert found["morpheme", "PS, LC, OG"] >= 98
     assert found["eojeol", "PS, LC, OG"] >= 90
     assert "names: read in" in out
+
+
+@pytest.fixture
+def korean_ner(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("korean_ner")
+
+
+def test_the_split_of_klue_covers_the_file_in_order(korean_ner: ModuleType, shared_data: Path) -> None:
+    parts = korean_ner.split(shared_data)
+    assert {name: len(blocks) for name, blocks in parts.items()} == {"train": 4000, "dev": 500, "test": 500}
+    ids = [block.split("-")[2][-5:] for blocks in parts.values() for block in blocks]
+    assert ids == [f"{number:05d}" for number in range(5000)]
+
+
+def test_another_file_than_that_of_the_split_is_refused(korean_ner: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "ner/klue_ner_dev"
+    folder.mkdir(parents=True)
+    (folder / "klue-ner-v1.1_dev.tsv").write_text("## klue-ner-v1_dev_00000-x\t가\n가\tO\n\n", "utf-8")
+    with pytest.raises(SystemExit, match="does not have the sentences"):
+        korean_ner.split(tmp_path)
+
+
+def test_the_korean_scorer_counts_exact_character_spans(korean_ner: ModuleType, tmp_path: Path) -> None:
+    gold = [
+        korean_ner.Text("이순신은 서울 에서", ((0, 3, "PS"), (5, 7, "LC"))),
+        korean_ner.Text("내일", ((0, 2, "DT"),)),
+    ]
+    assert korean_ner.texts(korean_ner.write_klue(gold, tmp_path / "a.klue")) == gold
+    found = korean_ner.score(gold, lambda texts: [[(0, 3, "PS"), (5, 8, "LC")], [(0, 2, "TI")]])
+    assert found == (1 / 3, 1 / 3, 1 / 3, 3)
+    assert korean_ner.score(gold, lambda texts: [each.spans for each in gold]).f1 == 1
+    for name, noisy in korean_ner.noise_rows(gold):
+        marked = [sorted(label for *_, label in each.spans) for each in noisy]
+        assert marked == [["LC", "PS"], ["DT"]], name
+        assert all(not each.text[start].isspace() for each in noisy for start, _, _ in each.spans)
+
+
+def test_tables_of_korean_names_compare_noise_with_clean_text(tmp_path: Path) -> None:
+    rows = {"clean": 0.8, "all spaces lost": 0.77}
+    scores = {name: {"precision": f1, "recall": f1, "f1": f1, "gold": 9} for name, f1 in rows.items()}
+    evaluate = {"clean": 0.8, "clean, JSONL": 0.8, "full width": 0.8, "decomposed (NFD)": 0.79}
+    record = {"corpus": "klue", "model": "ner-ko", "seed": 1, "fold": 1, "dev": 0.7, "test": 0.8}
+    record |= {"noise": scores, "evaluate": evaluate, "unreachable": 2, "train_seconds": 60, "curve": []}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n", "utf-8")
+    out = run("korean_ner.py", "--table", tmp_path / "a.jsonl")
+    assert "| ner-ko | 1 | 70.00 | 80.00 | 80.00 | 80.00 | 80.00 | 60 |" in out
+    assert "| ner-ko, seed 1 | 9 | 2 | 80.000 | 80.000 | 80.000 |" in out
+    assert "| all spaces lost | 77.00 (-3.00) |" in out
+    assert "| decomposed (NFD), as a KLUE file | 79.00 (-1.00) |" in out
+
+
+def test_tables_of_korean_parts_of_speech_have_both_scorers(tmp_path: Path) -> None:
+    shared = {"corpus": "upos", "model": "pos-ko", "fold": 1, "dev": 0.9, "train_seconds": 60.0}
+    made = [{**shared, "seed": seed, "test": f1, "evaluate": f1} for seed, f1 in ((1, 0.95), (2, 0.96))]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in made), "utf-8")
+    out = run("korean_pos.py", "--table", tmp_path / "a.jsonl")
+    assert "| pos-ko | 2 | 90.00 | 95.50 | 0.71 | 60 |" in out
+    assert "| pos-ko, by `evaluate` | 2 | 90.00 | 95.50 | 0.71 | 60 |" in out
 
 
 @pytest.mark.long
