@@ -18,10 +18,10 @@ SETTINGS = settings(deadline=None, max_examples=100)
 
 @st.composite
 def batches(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Draw the scores of a ragged batch, and its lengths."""
+    """Draw the scores of a ragged batch, whose sums are exact, so that ties are ties, and its lengths."""
     B, T, K = draw(st.integers(1, 3)), draw(st.integers(1, 12)), draw(st.integers(1, 5))
-    size = draw(st.sampled_from([1.0, 20.0, 3000.0]))
-    emissions = draw(hnp.arrays(np.float32, (B, T, K), elements=st.floats(-size, size, width=32)))
+    size = draw(st.sampled_from([8, 160, 24000]))
+    emissions = draw(hnp.arrays(np.int64, (B, T, K), elements=st.integers(-size, size))) / 8
     return emissions, np.array(draw(st.lists(st.integers(1, T), min_size=B, max_size=B)))
 
 
@@ -61,9 +61,7 @@ def test_the_probabilities_are_the_same(batch: tuple[np.ndarray, np.ndarray], da
     tags = data.draw(st.lists(tag, min_size=end - start, max_size=end - start))
     one, other = (lattice.path_probability(row, start, end, tags) for lattice in (fast, general))
     assert one == pytest.approx(other, rel=1e-9, abs=1e-12)
-    product = np.prod(
-        [fast.marginals()[row, at, tag] for at, tag in zip(range(start, end), tags, strict=True)]
-    )
+    product = np.prod(fast.marginals()[row, range(start, end), tags])
     assert one == pytest.approx(product, rel=1e-9, abs=1e-12)
 
 

@@ -25,6 +25,7 @@ def scrambled(width: int = 4) -> PartScores:
     return scores
 
 
+@torch.no_grad()
 def test_scores_are_sums_over_the_tag_and_its_distinct_parts() -> None:
     scores, states = scrambled(), torch.randn(2, 3, 4)
     found = scores(states, FEATURES)
