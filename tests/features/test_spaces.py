@@ -50,7 +50,7 @@ def test_part_of_a_sentence_keeps_its_spaces() -> None:
     """Long sentences are tagged in parts."""
     (sentence,) = SyllableTokenizer()("서울은 크고 그리고 멀다")
     whole, part = Spaces().extract(sentence), Spaces().extract(sentence.part(1, 8))
-    assert part[1:-2] == whole[2:6], "all but the tokens next to the ends"
+    assert part[2:-2] == whole[3:6], "all but the tokens next to the ends"
 
 
 def test_the_extractor_is_restored_from_json() -> None:
