@@ -45,7 +45,19 @@ CHUNKS = (
     "He PRP B-NP\nreckons VBZ B-VP\nthe DT B-NP\ndeficit NN I-NP\n. . O\n\nThey PRP B-NP\nran VBD B-VP\n\n"
 )
 SYLLABLES = "## klue-ner-v1_dev_00000\t<서울:LC>은 춥다\n서\tB-LC\n울\tI-LC\n은\tO\n \tO\n춥\tO\n다\tO\n\n"
-TINY = {"pos": PARTS, "chunk": CHUNKS, "demo-ko": SYLLABLES, "ner-ko": SYLLABLES}
+MORPHEMES = (
+    "# text = 서울은 춥다\n1\t서울은\t서울+은\tNOUN\tNNP+JX\t_\t2\tnsubj\t_\t_\n"
+    "2\t춥다\t춥+다\tADJ\tVA+EF\t_\t0\troot\t_\t_\n\n"
+)
+TINY = {
+    "pos": PARTS,
+    "chunk": CHUNKS,
+    "demo-ko": SYLLABLES,
+    "ner-ko": SYLLABLES,
+    "ner-ko-elmo": SYLLABLES,
+    "pos-ko": MORPHEMES,
+}
+SUFFIXES = {"pos-ko": "conllu", "demo-ko": "klue", "ner-ko": "klue", "ner-ko-elmo": "klue"}
 SMALL = {
     "words": ("model.words.width=8",),
     "chars": ("model.chars.width=4", "model.chars.hidden=4"),
@@ -61,7 +73,9 @@ SMALL = {
 }
 OPINIONS = "pos\tA good film . <s> It is good .\nneg\tA bad film . <s> It is so bad .\n"
 TINY_TEXTS = {
-    "sentiment-nsmc": "1\t정말 재미있는 영화였다\n0\t지루하고 재미없는 영화\n",
+    **dict.fromkeys(
+        ("classify-ko", "sentiment-nsmc"), "1\t정말 재미있는 영화였다\n0\t지루하고 재미없는 영화\n"
+    ),
     "relations": (
         "Cause-Effect(e1,e2)\tThe <e1>rain</e1> caused the <e2>flood</e2>.\n"
         "Other\tA <e1>dog</e1> near the <e2>house</e2>.\n"
@@ -78,7 +92,7 @@ TINY_PAIRS = {
     ),
 }
 ASKED = {
-    "sentiment-nsmc": "재미있는 영화",
+    **dict.fromkeys(("classify-ko", "sentiment-nsmc"), "재미있는 영화"),
     "relations": "The <e1>rain</e1> of a <e2>day</e2>.",
     "reviews-han": "A good film . <s> It is long .",
 }
@@ -189,9 +203,17 @@ def over(name: str, path: Path, content: str, *more: str) -> Recipe:
     return shrunk(name, [*files, *more, "train.epochs=1", "train.device=cpu"])
 
 
-@pytest.mark.parametrize("name", TAGGERS)
+KIWI = ("ner-ko-elmo", "pos-ko")
+"""Taggers that need Kiwi, which takes seconds each time it is loaded."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in KIWI else name for name in TAGGERS]
+)
 def test_a_tagger_trains_exports_and_tags(name: str, tmp_path: Path, silence: Any, gonie: Any) -> None:
-    path = tmp_path / ("tiny.klue" if name.endswith("-ko") else "tiny.conll")
+    if name in KIWI:
+        pytest.importorskip("kiwipiepy")
+    path = tmp_path / f"tiny.{SUFFIXES.get(name, 'conll')}"
     recipe = over(name, path, TINY.get(name, ENTITIES) * 6)
     assert isinstance(recipe, TagRecipe)
     result = start_run(recipe, tmp_path / "run", silence)
@@ -204,7 +226,7 @@ def test_a_tagger_trains_exports_and_tags(name: str, tmp_path: Path, silence: An
         assert "reckons" in shown.out
         assert gonie("tag", tmp_path / "run", "He ran.").refused("'pos'")
         return
-    text = "서울은 춥다" if name.endswith("-ko") else "Anna Kim saw the dog."
+    text = "서울은 춥다" if name in SUFFIXES else "Anna Kim saw the dog."
     document = load(tmp_path / "run")(text)
     assert "".join(token.text for token in document.tokens) == text.replace(" ", "")
     assert all(tag for tag in document.tags)
@@ -212,7 +234,10 @@ def test_a_tagger_trains_exports_and_tags(name: str, tmp_path: Path, silence: An
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.long) if "nsmc" in name else name for name in CLASSIFIERS],
+    [
+        pytest.param(name, marks=pytest.mark.long) if name in ("classify-ko", "sentiment-nsmc") else name
+        for name in CLASSIFIERS
+    ],
 )  # Kiwi takes seconds each time it is loaded
 def test_a_classifier_trains_exports_and_classifies(
     name: str, tmp_path: Path, silence: Any, gonie: Any

@@ -73,14 +73,14 @@ COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
 GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur"}
 """Words that differ with a number, which other languages need not have."""
 LEAST = 3
-"""A template with fewer letters and digits matches too many texts."""
+"""A template with fewer Latin letters and digits matches too many texts, or is Korean data."""
 MAPPED = {"facts", "values", "MENTIONS", "WORDS", "names", "skipped", "noticed", "choices"}
 """Mappings whose keys or values are texts."""
 HIDDEN_CALLS = {
     "compile", "sub", "search", "match", "fullmatch", "finditer", "split", "findall", "getLogger", "warn",
     "TypeVar", "NewType", "getattr", "hasattr", "setattr", "catch_warnings", "filterwarnings",
     "field_validator", "import_module", "encode", "removeprefix", "removesuffix", "startswith", "endswith",
-    "partition", "replace", "_map",
+    "partition", "replace", "_map", "_klue",
 }  # fmt: skip
 """Functions whose arguments are not shown."""
 OTHERS = {
@@ -336,7 +336,7 @@ def _may_be_text(template: str) -> bool:
     """Return whether a template is no code, no command, and has letters enough to be found again."""
     if CODE.search(template) or COMMAND.fullmatch(template):
         return False
-    return sum(map(str.isalnum, _literal(template))) >= LEAST
+    return sum(character.isascii() and character.isalnum() for character in _literal(template)) >= LEAST
 
 
 def _literal(template: str) -> str:

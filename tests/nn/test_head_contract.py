@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn import CRF, CRFHead, Scores, SoftmaxHead
+from gonie.nn.heads import PartScores
 from gonie.nn.heads.objectives import AnyOf, Weighted
 
 Batch = dict[str, Tensor]
@@ -36,12 +37,17 @@ def part(width: int, **direct: int) -> nn.Module:
     return CRFHead(scores=scores, crf=CRF(TAGS), objective=AnyOf(options))
 
 
+def parts(width: int, **direct: int) -> nn.Module:
+    members = [[0], [1], [0, 1], [1, 2], [2, 0]]
+    return SoftmaxHead(scores=PartScores(width=width, parts=members, direct=direct))
+
+
 def weighted(width: int, **direct: int) -> nn.Module:
     scores = Scores(width=width, num_tags=TAGS, direct=direct)
     return SoftmaxHead(scores=scores, objective=Weighted(torch.arange(1.0, TAGS + 1)))
 
 
-KINDS = {"softmax": softmax, "crf": crf, "part": part, "weighted": weighted}
+KINDS = {"softmax": softmax, "crf": crf, "part": part, "parts": parts, "weighted": weighted}
 HEADS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     **{name: (lambda kind=kind: kind(WIDTH), WIDTH) for name, kind in KINDS.items()},
     **{f"{name}_direct": (lambda kind=kind: kind(WIDTH, spelling=9), WIDTH) for name, kind in KINDS.items()},

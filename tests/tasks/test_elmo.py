@@ -65,10 +65,10 @@ def test_none_turns_it_off(change: str) -> None:
     assert recipe.model.contextual == {}
 
 
-def test_only_the_recipe_ner_has_it_by_default() -> None:
+def test_only_recipes_of_entities_have_it_by_default() -> None:
     named = ["data.train=x"]  # chunk has no training file of its own
     with_default = [name for name in recipe_names("tag") if load_recipe(name, named).model.contextual]
-    assert with_default == ["ner"]
+    assert with_default == ["ner", "ner-ko-elmo"]
     assert load_recipe("ner").model.elmo == ElmoConfig(bilm="auto")
 
 

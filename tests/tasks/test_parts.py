@@ -71,7 +71,10 @@ BUILT: dict[str, tuple[Mapping[str, object], Kinds]] = {
         POOLINGS,
         {"attention": AdditiveAttention, "dot": DotAttention, "mean": Mean, "max": Max, "last": Last},
     ),
-    "tag_heads": (TAG_HEADS, {"crf": CRFHead, "softmax": SoftmaxHead, "sigmoid": SigmoidHead}),
+    "tag_heads": (
+        TAG_HEADS,
+        {"crf": CRFHead, "softmax": SoftmaxHead, "parts": SoftmaxHead, "sigmoid": SigmoidHead},
+    ),
     "text_heads": (
         TEXT_HEADS,
         {"softmax": TextSoftmaxHead, "sigmoid": TextSigmoidHead, "labels": MultiLabelHead},

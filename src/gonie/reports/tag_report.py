@@ -135,10 +135,9 @@ def unreachable_spans(evaluation: Evaluation) -> str:
     if not number:
         return ""
     total = count(evaluation.spans.micro.gold, "gold span")
-    verbs = ("does", "counts") if number == 1 else ("do", "count")
     return (
-        f"{number:,} of {total} {verbs[0]} not match the tokens (inside a token, across sentences or "
-        f"overlapping) and {verbs[1]} as missed."
+        f"{number:,} of {total} {'does' if number == 1 else 'do'} not match the tokens (inside a token, across "
+        f"sentences or overlapping) and {'counts' if number == 1 else 'count'} as missed."
     )
 
 

@@ -97,9 +97,6 @@ class CorpusConfig(Section):
     )
     context_window: Size = Field(default=2, description="words on each side that context features use")
     min_feature_count: Size = Field(default=1, description="sparse features rarer than this are ignored")
-    noise: NoiseConfig = Field(
-        default=NoiseConfig(), description="noisy copies of training examples (Korean)"
-    )
     cache: CacheFolder | None = Field(
         default=None,
         description="folder for the encoded corpus, memory-mapped; unset: the corpus is kept in memory",
@@ -113,12 +110,6 @@ class CorpusConfig(Section):
         except InputError as problem:
             raise ValueError(str(problem)) from problem
 
-    @model_validator(mode="after")
-    def _noise_is_korean(self) -> CorpusConfig:
-        if self.noise.copies and self.language != "ko":
-            raise ValueError('noise.copies works only with Korean text (language = "ko"); set it to 0')
-        return self
-
     @property
     def token_unit(self) -> str:
         """The token unit, or the default of the language."""
@@ -128,6 +119,20 @@ class CorpusConfig(Section):
     def further_columns(self) -> tuple[str, ...]:
         """Columns besides words and labels that context features may use."""
         return ()
+
+
+class NoisyCorpusConfig(CorpusConfig):
+    """The data files of a task that can also learn from noisy copies."""
+
+    noise: NoiseConfig = Field(
+        default=NoiseConfig(), description="noisy copies of training examples (Korean)"
+    )
+
+    @model_validator(mode="after")
+    def _noise_is_korean(self) -> NoisyCorpusConfig:
+        if self.noise.copies and self.language != "ko":
+            raise ValueError('noise.copies works only with Korean text (language = "ko"); set it to 0')
+        return self
 
 
 class WordsConfig(Section):

@@ -154,29 +154,40 @@ def noisy(
     return edited(text, spans, found)
 
 
+class RandomNoise:
+    """Add noise of a random kind to each text. ``kinds`` are their names and relative frequencies."""
+
+    def __init__(self, kinds: Mapping[str, float], *, seed: int) -> None:
+        self._generator = np.random.default_rng([seed, 3])
+        self._kinds = [*kinds]
+        shares = np.array([*kinds.values()])
+        self._shares = shares / shares.sum()
+
+    def __call__(self, text: str, spans: Sequence[CharSpan]) -> NoisyText:
+        """Return the text with noise, and its spans moved along."""
+        kind = self._generator.choice(self._kinds, p=self._shares)
+        return noisy(text, spans, str(kind), self._generator)
+
+
 def edited(text: str, spans: Sequence[CharSpan], edits: Sequence[Edit]) -> NoisyText:
     """Apply edits, which are in order and do not overlap, and move the spans along.
 
     What is inserted at either end of a span stays outside of it. A span of which nothing is left is dropped.
     """
-    pieces, begins, ends = [], {}, {}
+    begins, ends = [0] * (len(text) + 1), [0] * (len(text) + 1)  # where a span from or to a place is now
+    pieces = []
     at = length = 0
-    wanted = sorted({place for start, end, _ in spans for place in (start, end)})
-    queue = iter([*wanted, len(text) + 1])
-    place = next(queue)
-    for edit in [*edits, Edit(len(text), len(text), "")]:
-        while place < edit.start:
+    for start, end, new in [*edits, Edit(len(text), len(text), "")]:
+        for place in range(at + 1, start + 1):
             begins[place] = ends[place] = length + place - at
-            place = next(queue)
-        length += edit.start - at
-        while place <= edit.end and place <= len(text):
-            # A border at an insertion: the span before it ends there, the span after it begins behind it.
-            begins[place] = length + (len(edit.new) if place == edit.end else 0)
-            ends[place] = length if place == edit.start else length + len(edit.new)
-            place = next(queue)
-        pieces += [text[at : edit.start], edit.new]
-        length += len(edit.new)
-        at = edit.end
+        pieces += [text[at:start], new]
+        length, after = length + start - at, length + start - at + len(new)
+        for place in range(start + 1, end):
+            begins[place], ends[place] = length, after
+        begins[end] = after
+        if start < end:  # at an insertion, a span to this place ends before it
+            ends[end] = after
+        at, length = end, after
     moved = ((begins[start], ends[end], label) for start, end, label in spans)
     return NoisyText("".join(pieces), tuple(span for span in moved if span[0] < span[1]))
 

@@ -14,6 +14,7 @@ from gonie.tasks.records import Answered
 from gonie.tasks.tagging.records import TagNotes, TagRecords
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.report import Report
+from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Candidate, Document, Span, Token
 
 TEXTS = ["Anna lives in Seoul .", "", "it rains . we met Cleo Kim and Dora ."] * 40
@@ -52,7 +53,7 @@ def test_given_tokens_are_kept(tagger: Tagger) -> None:
     answering = TagRecords().answering(tagger, {"tokenised": True})
     (answered,) = answering([TextRow("f", 1, ("Anna's  home .",))], _none)
     assert [token.text for token in answered.found.tokens] == ["Anna's", "home", "."]
-    assert answering.tokenizer_settings == ("en", "word", True)
+    assert answering.tokenizer_settings == TokenizerSettings("en", "word", tokenised=True)
 
 
 def test_sentences_of_column_files_are_tagged_again(tagger: Tagger, tmp_path: Path) -> None:

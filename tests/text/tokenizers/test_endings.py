@@ -38,6 +38,7 @@ def test_ends_without_a_stop_are_found(expected):
         "나는 밥을 먹고 학교에 갔다",
         "그는 날마다 책을 읽는다",
         "정말 재미있다ㅋㅋㅋ",
+        "음식이 정말 맛있어요 😀 👍",
     ],
 )
 def test_one_sentence_stays_whole(text):
@@ -62,7 +63,8 @@ def naive(endings: Endings, words: list[str], saved: dict[str, object]) -> list[
         after = plain[at + 2][-1] if at + 2 < len(words) else END
         values = features(before, plain[at], plain[at + 1], after, at - first + 1)
         score = bias + sum(table.get(value, 0) for table, value in zip(weights, values, strict=True))
-        if score > 0 and not {words[at][-1], words[at][-2:]} & {*never, *".!?"}:
+        named = any(character.isalnum() for character in words[at + 1])
+        if named and score > 0 and not {words[at][-1], words[at][-2:]} & {*never, *".!?"}:
             found.append(at)
             first = at + 1
     return found

@@ -33,7 +33,8 @@ TEXTS = st.one_of(
 def made() -> dict[tuple[object, ...], Tokenizer]:
     plain = {(language, unit): tokenizer(language=language, unit=unit) for language, unit in KINDS}
     folded = {(*kind, True): tokenizer(language=kind[0], unit=kind[1], fold=True) for kind in KINDS}
-    return {**plain, **folded}
+    cut = tokenizer(language="ko", unit="morpheme", fold=True, backoff=["삼성전자", "좋"])
+    return {**plain, **folded, ("ko", "morpheme", "backoff"): cut}
 
 
 def check(text: str, sentences: list[Sentence]) -> None:
@@ -66,6 +67,7 @@ def test_morpheme_offsets_are_exact_and_cover_the_text(made, text):
     pytest.importorskip("kiwipiepy")
     check(text, made["ko", "morpheme"](text))
     check(text, made["ko", "morpheme", True](text))
+    check(text, made["ko", "morpheme", "backoff"](text))
 
 
 @pytest.mark.parametrize("kind", RULED)

@@ -16,12 +16,14 @@ class PartScores(nn.Module):
     """``Scores`` with weights of the tag and of its parts: W[k] = U[k] + Σ over its parts p of V[p].
 
     A rare tag, such as NNP+XSN+JKB, so learns from all tags with the same parts. ``parts`` has the numbers of
-    the parts of each tag. V (P, width) is initialised by Glorot, U (K, width) at 0.
+    the parts of each tag. V (P, width) is initialised by Glorot, U (K, width) at 0. With ``width`` 0 there is
+    no W, as in ``Scores``.
 
     Shape: states (B, T, width) -> (B, T, K).
     """
 
     members: Tensor
+    weight_parts: Tensor | None
 
     def __init__(self, *, width: int, parts: Sequence[Sequence[int]], direct: Mapping[str, int]) -> None:
         super().__init__()
@@ -29,7 +31,8 @@ class PartScores(nn.Module):
         self.own = Scores(width=width, num_tags=len(parts), direct=direct)
         if self.own.weight is not None:
             nn.init.zeros_(self.own.weight)
-        self.shared = nn.Parameter(glorot_(torch.empty(number, width)))  # (P, width)
+        shared = nn.Parameter(glorot_(torch.empty(number, width))) if width else None  # (P, width)
+        self.register_parameter("weight_parts", shared)
         members = torch.zeros(len(parts), number)  # (K, P)
         for tag, own in enumerate(parts):
             members[tag, list(own)] = 1.0
@@ -37,9 +40,8 @@ class PartScores(nn.Module):
 
     def forward(self, states: Tensor, batch: Batch) -> Tensor:
         """Return the scores."""
-        shared = states @ self.shared.T @ self.members.T  # (B, T, K)
-        scores: Tensor = self.own(states, batch) + shared
-        return scores
+        scores: Tensor = self.own(states, batch)  # (B, T, K)
+        return scores if self.weight_parts is None else scores + states @ self.weight_parts.T @ self.members.T
 
     @property
     def num_tags(self) -> int:
@@ -47,10 +49,11 @@ class PartScores(nn.Module):
         return self.own.num_tags
 
     @property
-    def weight(self) -> Tensor:
+    def weight(self) -> Tensor | None:
         """W (K, width), for the exported graph, which has no parts."""
-        shared = self.members @ self.shared
-        return shared if self.own.weight is None else self.own.weight + shared
+        if self.own.weight is None or self.weight_parts is None:
+            return None
+        return self.own.weight + self.members @ self.weight_parts
 
     @property
     def bias(self) -> Tensor:

@@ -8,16 +8,22 @@ from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.parts import POOLINGS, TEXT_HEADS, choices
 from gonie.tasks.section import ChoiceOf, ColumnName, Rate, Section, Size
-from gonie.tasks.sections import CorpusConfig, CorpusRecipe, DropoutConfig, EmbeddingConfig, EncoderConfig
+from gonie.tasks.sections import (
+    CorpusRecipe,
+    DropoutConfig,
+    EmbeddingConfig,
+    EncoderConfig,
+    NoisyCorpusConfig,
+)
 
 Lengths = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)]
 
 
-class TextDataConfig(CorpusConfig):
+class TextDataConfig(NoisyCorpusConfig):
     """The files of labelled texts, and how to read them."""
 
     companions: ClassVar[tuple[str, ...]] = (
-        *CorpusConfig.companions,
+        *NoisyCorpusConfig.companions,
         *("text_column", "label_column", "label_separator", "marks"),
         *("sentences", "sentence_mark", "folds", "fold"),
     )

@@ -11,20 +11,20 @@ from gonie.tasks.parts import TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
 from gonie.tasks.section import ChoiceOf, Section, Size
 from gonie.tasks.sections import (
-    CorpusConfig,
     CorpusRecipe,
     DropoutConfig,
     EmbeddingConfig,
     EncoderConfig,
     Group,
+    NoisyCorpusConfig,
 )
 
 
-class TagDataConfig(CorpusConfig):
+class TagDataConfig(NoisyCorpusConfig):
     """The files of tagged text, and how to read them."""
 
     companions: ClassVar[tuple[str, ...]] = (
-        *CorpusConfig.companions,
+        *NoisyCorpusConfig.companions,
         *("word_column", "tag_column", "tag_names", "columns"),
     )
 

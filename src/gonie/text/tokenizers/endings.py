@@ -68,7 +68,8 @@ def features(before: str, left: str, right: str, after: str, since: int) -> tupl
 class Endings:
     """Splits text without stops by the weights of features: ``weights[kind][feature]``, in hundredths.
 
-    No sentence ends after an eojeol whose last character, or whose last two, are in ``never``.
+    No sentence ends after an eojeol whose last character, or whose last two, are in ``never``, and before
+    an eojeol without letters and digits, such as an emoji.
     """
 
     def __init__(self, *, bias: int, weights: Iterable[Mapping[str, int]], never: Iterable[str]) -> None:
@@ -98,6 +99,8 @@ class Endings:
 
     def _is_end(self, words: list[str], at: int, since: int) -> bool:
         if words[at][-1] in CLOSERS and STOPPED.search(words[at]):
+            return False
+        if not (words[at + 1][0].isalnum() or any(map(str.isalnum, words[at + 1]))):
             return False
         before = self._last(words[at - 1]) if at else BEGIN
         after = self._last(words[at + 2]) if at + 2 < len(words) else END

@@ -36,7 +36,8 @@ _STOP = (
 )
 _BLANKS = re.compile(r"\s*+")
 _NEXT_CHUNK = re.compile(rf"\s*+(\S{{0,{_SEEN}}})")
-_LINE_BREAK = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]\s*+")
+_BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+_LINE_BREAK = re.compile(rf"[{_BREAKS}]\s*+")
 _LIST_ITEM = re.compile(r"(?:[-*•·‣▪■●○◦※▶]|\d{1,3}[.)]|\(?(?:\d{1,3}|[A-Za-z가-힣])\))\s++\S")
 _HEADING = re.compile(r"#{1,6}\s|[^.!?…。a-z가-힣]*[A-Z]{2}[^.!?…。a-z가-힣]*$")
 _SMALL_LETTER = re.compile(r"[a-z]")
@@ -235,8 +236,8 @@ _QUOTES = tuple(zip("“‘「『《〈([", "”’」』》〉)]", strict=True)
 _QUOTED = re.compile(
     "|".join(
         (
-            rf'(?<![^\s(\[])"(?=\S)[^"\n]{{1,{_QUOTE}}}+(?<=\S)"',
-            *(rf"\{left}[^\{left}\{right}\n]{{1,{_QUOTE}}}+\{right}" for left, right in _QUOTES),
+            rf'(?<![^\s(\[])"(?=\S)[^"{_BREAKS}]{{1,{_QUOTE}}}+(?<=\S)"',
+            *(rf"\{left}[^\{left}\{right}{_BREAKS}]{{1,{_QUOTE}}}+\{right}" for left, right in _QUOTES),
         )
     )
 )

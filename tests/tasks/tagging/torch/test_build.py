@@ -19,7 +19,7 @@ from gonie.nn.encoders import NoEncoder
 from gonie.nn.heads import CRFHead, SoftmaxHead
 from gonie.nn.heads.objectives import AnyOf, Exact, Weighted
 from gonie.tasks.tagging.recipe import HeadConfig, TaggerConfig
-from gonie.tasks.tagging.torch.build import build_objective, build_tagger, find_outside, weights_of
+from gonie.tasks.tagging.torch.build import build_objective, build_tagger, find_outside, tag_parts, weights_of
 from gonie.tasks.torch.build import WordTable
 from gonie.text.schemes import PLAIN, Scheme
 
@@ -83,9 +83,27 @@ def test_without_an_encoder_the_head_reads_the_embedding(encoding: Encoding) -> 
     assert model.encoder.width == 9
 
 
-@pytest.mark.parametrize(("kind", "head"), [("crf", CRFHead), ("softmax", SoftmaxHead)])
+@pytest.mark.parametrize(
+    ("kind", "head"), [("crf", CRFHead), ("softmax", SoftmaxHead), ("parts", SoftmaxHead)]
+)
 def test_the_head_is_that_of_the_recipe(kind: str, head: type[nn.Module], encoding: Encoding) -> None:
     assert isinstance(build_tagger(config({"words": {}, "head": {"kind": kind}}), encoding).head(), head)
+
+
+def test_a_tag_has_its_parts_and_the_first_and_last_of_them() -> None:
+    found = tag_parts(["NNG", "NNG+JKB", "VV+EP+EF", "NNG+JKB+JX"])
+    assert all(len(set(own)) == len(own) for own in found)
+    noun, with_particle, verb, with_both = map(set, found)
+    assert len(noun) == 3, "NNG, NNG first, NNG last"
+    assert len(noun & with_particle) == 2, "NNG and NNG first"
+    assert len(with_particle & with_both) == 3, "NNG, NNG first and JKB"
+    assert not verb & (noun | with_particle | with_both)
+    assert set.union(*map(set, found)) == set(range(max(map(max, found)) + 1)), "numbers have no gaps"
+
+
+def test_a_plus_sign_as_a_tag_is_a_part_like_any_other() -> None:
+    """Labels of a file may be anything."""
+    assert len(tag_parts(["+", "", "a+", "O"])) == 4
 
 
 @pytest.mark.parametrize(("kind", "part"), [("plain", nn.Dropout), ("variational", VariationalDropout)])

@@ -17,7 +17,7 @@ from gonie.nn.crf.layer import CRF
 from gonie.nn.dropout import VariationalDropout, WordDropout
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.encoders import LSTM, Bidirectional, Deep, Elman, NoEncoder, PeepholeLSTM, Window
-from gonie.nn.heads import CRFHead, Scores, SigmoidHead, SoftmaxHead
+from gonie.nn.heads import CRFHead, PartScores, Scores, SigmoidHead, SoftmaxHead
 from gonie.runtime.session import OnnxScorer
 from gonie.tasks.tagging.torch.graph import onnx_graph
 from gonie.tasks.tagging.torch.network import TaggingNetwork
@@ -72,6 +72,19 @@ def deep(*layers: Any) -> Deep:
     return Deep(layers=layers, dropout=VariationalDropout(0.5))
 
 
+def by_parts(embedding: Any, encoder: Any, *direct: str) -> TaggingNetwork:
+    """Return a model whose tags share weights by their parts."""
+    model = tagger(embedding, encoder, crf=False)
+    members = [[0], [1], [0, 1], [2, 1], [2]]
+    sizes = dict.fromkeys(direct, FEATURES)
+    scores = PartScores(width=encoder.width, parts=members, direct=sizes)
+    with torch.no_grad():
+        for weight in scores.parameters():
+            weight.normal_()
+    model.heads["tags"] = SoftmaxHead(scores=scores)
+    return model
+
+
 FAMILY: dict[str, Callable[[], TaggingNetwork]] = {
     "RNN": lambda: tagger(words(), Elman(width=6, hidden=4), crf=False),
     "RNN, sigmoid": lambda: tagger(words(), Elman(width=6, hidden=4, activation="sigmoid"), crf=False),
@@ -79,6 +92,8 @@ FAMILY: dict[str, Callable[[], TaggingNetwork]] = {
     "LSTM, peepholes": lambda: tagger(words(), PeepholeLSTM(width=6, hidden=4), crf=False),
     "BiLSTM": lambda: tagger(words(), both(LSTM, 6), crf=False),
     "BiRNN": lambda: tagger(words(), both(Elman, 6, activation="sigmoid"), crf=False),
+    "BiLSTM, tags by parts": lambda: by_parts(words(), both(LSTM, 6), "context"),
+    "features, tags by parts": lambda: by_parts(NoEmbedding(), NoEncoder(width=0), "context"),
     "CRF": lambda: tagger(NoEmbedding(), NoEncoder(width=0), crf=True, direct=("spelling", "context")),
     "CRF on words": lambda: tagger(words(), NoEncoder(width=6), crf=True),
     "LSTM-CRF": lambda: tagger(words(), LSTM(width=6, hidden=4), crf=True),

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from gonie.formats.labelled import LabelledSource
 from gonie.formats.tagged import check_labels
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
+from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
@@ -147,7 +149,9 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     if bag:
         note(f"{len(bag.vocabulary):,} n-grams in the bag")
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode_passages(cut, sink=sink)
+    copies = noisy_copies(train, data.noise, seed=recipe.train.seed, note=note)
+    noise = CutTexts(copies, passages, note)
+    corpus = encoding.encode_passages(chain(cut, noise), sink=sink)
     tell(f"{data.train}, training texts", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(TEXTS, held)
@@ -178,7 +182,8 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
 def text_data_key(recipe: TextRecipe) -> str:
     """Return the part of a recipe that ``read_text_data`` depends on. Equal strings give equal data.
 
-    It includes the seed if texts are held out, or if words without a pretrained vector get a random one.
+    It includes the seed if texts are held out, if words without a pretrained vector get a random one, or if
+    there are noisy copies.
     """
     data, model = recipe.data, recipe.model
     read = {
@@ -189,7 +194,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "sources": sources_key(model),
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
-        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+        "seed": recipe.train.seed if data.dev is None or data.vectors or data.noise.copies else None,
     }
     return json.dumps(read)
 

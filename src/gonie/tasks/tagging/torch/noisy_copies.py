@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-
+from gonie.errors import RecipeError
 from gonie.formats.spans import AnnotatedText, tagged_sentences, text_and_spans
 from gonie.tasks.sections import NoiseConfig
 from gonie.tasks.torch.word_data import Note
-from gonie.text.noise import noisy
+from gonie.text.noise import RandomNoise
 from gonie.text.report import Report, count
 from gonie.text.schemes import IOB2, Scheme, convert
 from gonie.text.tokenizers import Tokenizer
@@ -33,16 +32,16 @@ def noisy_copies(
     """
     if not config.copies:
         return []
-    generator = np.random.default_rng([seed, 3])
-    shares = np.array([*config.kinds.values()])
+    if not scheme.has_spans:
+        raise RecipeError(["data.noise.copies: works only with entities, not with plain tags; set it to 0"])
+    noise = RandomNoise(config.kinds, seed=seed)
     copies: list[Sentence] = []
     unknown = lost = 0
     for sentence in (each for each in sentences for _ in range(config.copies)):
         if sentence.text is None:
             unknown += 1
             continue
-        kind = generator.choice([*config.kinds], p=shares / shares.sum())
-        text, spans = noisy(*text_and_spans(sentence, scheme), kind, generator)
+        text, spans = noise(*text_and_spans(sentence, scheme))
         report = Report()
         copy = AnnotatedText(text=text, spans=spans, line=sentence.line)
         made = list(tagged_sentences([copy], tokenizer, report))
