@@ -21,7 +21,6 @@ from gonie.text.units import CHARACTER, EOJEOL, MORPHEME, SYLLABLE, are_syllable
 
 SAMPLE = 500
 """The number of first sentences from which a unit is guessed."""
-UNIT = "unit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +62,12 @@ def in_unit(
         if group[0].split or own.known == tokenizer.unit:
             yield from group
         elif cuttable and group[0].text is not None and not own.joined:
-            report.choose(UNIT, tokenizer.unit, f"cut from the text; words of the file: {_described(own)}")
+            report.choose("unit", tokenizer.unit, f"cut from the text; words of the file: {_described(own)}")
             report.sentences -= len(group)
             report.tokens -= sum(map(len, group))
             yield from recut(group, scheme, tokenizer, report)
         elif all(own.fits(tokenizer.unit, sentence.words) for sentence in group):
-            report.choose(UNIT, tokenizer.unit, own.reason)
+            report.choose("unit", tokenizer.unit, own.reason)
             yield from group
         else:
             raise _refused(own, tokenizer.unit, options, group[0])
