@@ -34,7 +34,7 @@ def analyse(
     """Split Korean text into morphemes with Sejong tags.
 
     Results are written in input order, each as soon as its line is read. Offsets count characters of the
-    line. The analyser is Kiwi, which is installed with: pip install 'gonie[korean]'
+    line. The analyser is Kiwi, which the extra `korean` of gonie installs.
 
     Examples:
 
