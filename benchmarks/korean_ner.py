@@ -36,7 +36,7 @@ from runs import Record, Run, make_all, read, trained_by_command
 SPLIT = Path(__file__).with_name("klue_split.json")
 GENERATOR = 7  # the seed of the noise
 CRFSUITE = [
-    {"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.05, 0.01), (0.02, 0.1), (0.2, 0.01))
+    {"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.05, 0.01), (0.02, 0.1), (0.02, 0.3))
 ]
 COPIES = 2  # noisy copies of each sentence for crfsuite-noisy, as in the recipes
 RECIPES = ("ner-ko", "ner-ko-elmo")
