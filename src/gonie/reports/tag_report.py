@@ -136,8 +136,8 @@ def unreachable_spans(evaluation: Evaluation) -> str:
         return ""
     total = count(evaluation.spans.micro.gold, "gold span")
     return (
-        f"{number:,} of {total} {'does' if number == 1 else 'do'} not match the tokens (inside a token, across "
-        f"sentences or overlapping) and {'counts' if number == 1 else 'count'} as missed."
+        f"{number:,} of {total} {'does' if number == 1 else 'do'} not match the tokens "
+        "(inside a token, across sentences or overlapping): counted as missed."
     )
 
 
