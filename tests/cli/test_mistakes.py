@@ -23,9 +23,10 @@ from gonie.errors import GonieError
 from gonie.runtime.bundle import write_bundle
 
 RECIPES = (
-    "bilstm, bilstm-crf, chunk, classify, crf, demo, demo-ko, elmo, elmo-ko, elmo-small, intents, lstm, "
-    "lstm-crf, "
-    "ner, ner-ko, pairs, pos, relations, reviews-han, rnn, sentiment-nsmc, similarity-ko, subjectivity, tag, "
+    "bilstm, bilstm-crf, chunk, classify, classify-ko, crf, demo, demo-ko, elmo, elmo-ko, elmo-small, "
+    "intents, lstm, lstm-crf, "
+    "ner, ner-ko, ner-ko-elmo, pairs, pos, pos-ko, relations, reviews-han, rnn, sentiment-nsmc, "
+    "similarity-ko, subjectivity, tag, "
     "window-crf, window-ner, window-person"
 )
 

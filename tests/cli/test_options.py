@@ -137,7 +137,7 @@ def test_every_command_checks_its_output_first(gonie: Callable[..., Any], tmp_pa
 @pytest.mark.parametrize(
     ("words", "position", "expected"),
     [
-        ("gonie train cl", 2, {"classify"}),
+        ("gonie train cl", 2, {"classify", "classify-ko"}),
         ("gonie pretrain elmo-", 2, {"elmo-ko", "elmo-small"}),
         ("gonie train classify --set model.bag.w", 4, {"model.bag.words="}),
         ("gonie train ner --set model.bag.w", 4, set()),

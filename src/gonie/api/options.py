@@ -20,14 +20,18 @@ TagRecipe = Literal[
     "lstm-crf",
     "ner",
     "ner-ko",
+    "ner-ko-elmo",
     "pos",
+    "pos-ko",
     "rnn",
     "tag",
     "window-crf",
     "window-ner",
     "window-person",
 ]
-TextRecipe = Literal["classify", "intents", "relations", "reviews-han", "sentiment-nsmc", "subjectivity"]
+TextRecipe = Literal[
+    "classify", "classify-ko", "intents", "relations", "reviews-han", "sentiment-nsmc", "subjectivity"
+]
 PairRecipe = Literal["pairs", "similarity-ko"]
 Device = Literal["cpu", "cuda", "auto"]
 

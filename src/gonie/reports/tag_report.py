@@ -135,10 +135,10 @@ def unreachable_spans(evaluation: Evaluation) -> str:
     if not number:
         return ""
     total = count(evaluation.spans.micro.gold, "gold span")
-    reasons = "(inside a token, across sentences or overlapping)"
-    if number == 1:
-        return f"1 of {total} does not match the tokens {reasons} and counts as missed."
-    return f"{number:,} of {total} do not match the tokens {reasons} and count as missed."
+    return (
+        f"{number:,} of {total} {'does' if number == 1 else 'do'} not match the tokens "
+        "(inside a token, across sentences or overlapping): counted as missed."
+    )
 
 
 def _confusion(evaluation: Evaluation) -> Markup:

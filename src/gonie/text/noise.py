@@ -117,22 +117,22 @@ def widen(text: str, rate: float, generator: np.random.Generator) -> Iterator[Ed
     )
 
 
-class Kind(NamedTuple):
+class NoiseKind(NamedTuple):
     """A kind of noise. ``rates`` are the shares of places to edit, one of which is drawn for each text."""
 
     edits: Edits
     rates: tuple[float, ...]
 
 
-KINDS: Mapping[str, Kind] = MappingProxyType(
+KINDS: Mapping[str, NoiseKind] = MappingProxyType(
     {
-        "spaces-lost": Kind(lose_spaces, (1.0, 1.0, 1.0, 0.5)),
-        "spaces-added": Kind(add_spaces, (0.05, 0.1, 0.2)),
-        "typos": Kind(mistype, (0.03, 0.06)),
-        "laughter": Kind(add_laughter, (0.1, 0.3)),
-        "emoji": Kind(add_emoji, (0.1, 0.3)),
-        "endings": Kind(change_ending, (1.0,)),
-        "full-width": Kind(widen, (1.0,)),
+        "spaces-lost": NoiseKind(lose_spaces, (1.0, 1.0, 1.0, 0.5)),
+        "spaces-added": NoiseKind(add_spaces, (0.05, 0.1, 0.2)),
+        "typos": NoiseKind(mistype, (0.03, 0.06)),
+        "laughter": NoiseKind(add_laughter, (0.1, 0.3)),
+        "emoji": NoiseKind(add_emoji, (0.1, 0.3)),
+        "endings": NoiseKind(change_ending, (1.0,)),
+        "full-width": NoiseKind(widen, (1.0,)),
     }
 )
 """The kinds of noise by name."""

@@ -50,7 +50,7 @@ def test_gold_spans_inside_tokens_are_counted_beside_the_score():
     assert (
         "1 of 1 gold span does not match the tokens (inside a token, across sentences or overlapping)" in text
     )
-    assert "counts as missed" in text
+    assert "counted as missed" in text
 
 
 def test_one_sentence_is_scored_without_an_interval():
