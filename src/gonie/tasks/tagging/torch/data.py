@@ -46,6 +46,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
+from gonie.text.fold import fold_text
 from gonie.text.label_map import LabelMap
 from gonie.text.partial_tags import PartialStream, TagSets
 from gonie.text.report import count
@@ -216,7 +217,8 @@ class _Files:
         """Return the words inside which entities of the training sentences begin or end."""
         stream, seed = self.stream(self.train), recipe.train.seed
         held = HoldOut(stream, share=recipe.data.holdout, seed=seed, held_out=False)
-        return forms_to_cut(held if recipe.data.dev is None else stream)
+        forms = forms_to_cut(held if recipe.data.dev is None else stream)
+        return sorted(set(map(fold_text, forms))) if recipe.data.fold_text else forms  # as Kiwi sees them
 
     def source(self, name: str) -> TaggedSource:
         return TaggedSource(locate(name), read_options(self._data, self.splitter))
@@ -277,7 +279,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     corpus = encoding.encode(Chained(pieces, noise, more), sink, sets.ids)
     if part is not None:
         tell(str(data.partial), part.report, note)
-    for name, cut in ((data.train, pieces.cut), (data.partial, more.cut)):
+    for name, cut in ((data.train, pieces.cut + noise.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
     shared.warn(note)
