@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -172,6 +173,18 @@ def test_an_error_in_the_block_ends_the_workers(work: ModuleType, tmp_path: Path
 
 def _interrupt(event: Any) -> None:
     raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_worker_starts_is_not_lost(work: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = SpawnProcess.start
+
+    def interrupted(process: SpawnProcess) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        start(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt), worker_pool(1, work.start, 1):
+        pass
 
 
 def test_a_new_map_is_refused_while_another_is_unfinished(work: ModuleType) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, NamedTuple
@@ -209,7 +210,7 @@ def _begin(start: Start, arguments: tuple[Any, ...]) -> Worker:
     process = context.Process(
         target=_serve_with_parent, args=(start, their_items, their_answers, *arguments), daemon=True
     )
-    with _ignoring_interrupt():
+    with _delaying_interrupt():
         process.start()
     their_items.close()
     their_answers.close()
@@ -236,16 +237,17 @@ def _serve_with_parent(start: Start, items: Connection, answers: Connection, *ar
 
 
 @contextmanager
-def _ignoring_interrupt() -> Iterator[None]:
-    """Ignore Ctrl-C during the block. Processes started in it ignore Ctrl-C from their first moment."""
+def _delaying_interrupt() -> Iterator[None]:
+    """Deliver Ctrl-C only after the block. Processes started in it never receive it."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource_tracker.ensure_running()  # when multiprocessing starts it later, it unblocks the signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _end_with_parent() -> None:
