@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 
 import pytest
 import typer
@@ -76,3 +77,9 @@ def test_files_and_a_user_dictionary(tmp_path):
 def test_mistakes_are_explained(arguments, said):
     with pytest.raises(InputError, match=said):
         run(*arguments)
+
+
+def test_decomposed_text_is_analysed_like_composed_text():
+    decomposed = unicodedata.normalize("NFD", "예쁜 꽃")
+    assert run(decomposed) == run("예쁜 꽃")
+    assert run("ＬＧ　전자") == run("LG 전자")

@@ -57,6 +57,14 @@ def test_values_are_not_translated():
     assert Translator(TABLE)("unknown label: Errors") == "알 수 없는 레이블: Errors"
 
 
+def test_a_file_with_the_name_of_a_text_is_not_translated():
+    assert Translator(TABLE)("tokens: file not found") == "tokens: 파일을 찾을 수 없습니다"
+
+
+def test_only_numbers_are_counted():
+    assert Translator(TABLE)("some of 2 tokens are left out") == "some of 2 tokens are left out"
+
+
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=80))
 def test_any_text_is_read(text):
     assert isinstance(Translator(TABLE)(text), str)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from gonie.text.alignment import CharSpan
 from gonie.text.noise import (
+    AMBIGUOUS,
     EMOJI,
     ENDINGS,
     KEYBOARD,
@@ -196,7 +197,17 @@ def test_endings_change_in_politeness_alone() -> None:
         stem = re.sub(r"\(\?<=(.*)\)", r"\1", before).replace("[{past}]", "갔")
         for form in forms:
             made = {noisy(f"{stem}{form}.", (), "endings", generator(seed)).text for seed in range(30)}
-            assert made == {f"{stem}{other}." for other in forms if other != form}
+            others = {f"{stem}{other}." for other in forms if other != form}
+            assert made == ({f"{form}."} if form in AMBIGUOUS else others)
+
+
+@pytest.mark.parametrize("text", ["포함", "군함!", "모임", "그 배우는 김정임"])
+def test_nouns_are_not_taken_for_endings(text: str) -> None:
+    assert noisy(text, (), "endings", generator()).text == text
+
+
+def test_endings_inside_a_span_stay() -> None:
+    assert noisy("영화 나는간다했다", ((3, 9, "AF"),), "endings", generator()).text == "영화 나는간다했다"
 
 
 def test_only_the_last_word_changes_its_ending() -> None:

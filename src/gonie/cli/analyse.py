@@ -50,7 +50,7 @@ def analyse(
     from gonie.text.tokenizers.user_dictionary import read_user_dictionary
 
     entries = read_user_dictionary(user_dictionary) if user_dictionary else ()
-    cut = tokenizer(language="ko", unit="morpheme", user_dictionary=entries)
+    cut = tokenizer(language="ko", unit="morpheme", fold=True, user_dictionary=entries)
     write = analysis_writer(output)
     for line in text_lines(text, file or []):
         write(line, cut(line))

@@ -32,12 +32,17 @@ from gonie.text.report import count_of
 MARK = re.compile(r"\{\{|\}\}|\{(?P<field>\d+|n)(?P<nested>!t)?\}|\{(?P<choice>[^{}]*)\}")
 """What is not literal in a template."""
 NUMBER = re.compile(r"(\d[\d,]*) (.+)", re.DOTALL)
-PLACE = re.compile(r"(\S*[\w./\]\)'\"](?::\d+)?|note|warning|failed|gonie): ", re.DOTALL)
-"""A file, a key, or a word that begins a message."""
+WORDS = frozenset(("note", "warning", "failed", "gonie"))
+"""Words that begin a message."""
+PLACE = re.compile(r"(\S*[\w./\]\)'\"](?::\d+)?): ", re.DOTALL)
+"""A file, a key, or one of ``WORDS``."""
 CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
 """A detected setting, the choice, which is data, and the reason."""
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
 """A line: its indent or bullet, its text, and the colon or full stop at its end."""
+COUNTED = re.compile(r"\{(\d+)\}개")
+"""A field of a translation that must be a number, because it is counted."""
+COUNT = re.compile(r"[\d,.?]+")
 LONGEST = 4000
 """Longer texts are lists or data, and are translated line by line only."""
 
@@ -157,6 +162,8 @@ class Translator:
                 continue
             if found := template.pattern.fullmatch(text):
                 values = {name[1:]: value for name, value in found.groupdict().items()}
+                if not all(COUNT.fullmatch(values[name]) for name in COUNTED.findall(template.translation)):
+                    continue
                 marks = pieces(template.translation)
                 nested = sum(self._read(values[name]).covered for kind, name in marks if kind == "nested")
                 yield Rendition(self._write(template.translation, values), template.letters + nested)
@@ -188,7 +195,8 @@ class Translator:
             yield Rendition(f"{name}: {choice[2]} ({reason.text})", letters(choice[1]) + reason.covered)
         if place := PLACE.match(text):
             rest = self._read(text[place.end() :])
-            yield Rendition(f"{self._known.get(place[1], place[1])}: {rest.text}", rest.covered)
+            word = self._known.get(place[1], place[1]) if place[1] in WORDS else place[1]
+            yield Rendition(f"{word}: {rest.text}", rest.covered)
         for stop in re.finditer(r"[.;] +", text):
             first, rest = self._read(text[: stop.start()]), self._read(text[stop.end() :])
             yield Rendition(f"{first.text}{stop[0]}{rest.text}", first.covered + rest.covered)

@@ -41,6 +41,8 @@ ENDINGS = (
     ("(?<=좋)", ("다", "습니다", "아요", "음")),
 )
 """Endings of sentences that differ in politeness alone: a pattern of what stands before, and the forms."""
+AMBIGUOUS = frozenset(("함", "됨", "임", "이다"))
+"""Endings that are not replaced, because nouns and stems end in the same letters: 포함, 모임, 보이다."""
 
 _SPACES = re.compile(r"(?<=\S) +(?=\S)")
 _INSIDE = re.compile(r"(?<=[가-힣])(?=[가-힣])")
@@ -48,7 +50,14 @@ _WORD_END = re.compile(r"(?<=\S)(?=\s|$)")
 _SYLLABLE = re.compile("[가-힣]")
 _PAST = "".join(chr(code) for code in range(0xAC00 + 20, 0xD7A4, 28))  # syllables that end in ㅆ: 했, 갔, 있
 _ENDINGS = tuple(
-    (re.compile(before.format(past=_PAST) + f"({'|'.join(forms)})" + r"(?=[.!?…\s]*$)"), forms)
+    (
+        re.compile(
+            before.format(past=_PAST)
+            + f"({'|'.join(form for form in forms if form not in AMBIGUOUS)})"
+            + r"(?=[.!?…\s]*$)"
+        ),
+        forms,
+    )
     for before, forms in ENDINGS
 )
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
@@ -118,10 +127,14 @@ def widen(text: str, rate: float, generator: np.random.Generator) -> Iterator[Ed
 
 
 class NoiseKind(NamedTuple):
-    """A kind of noise. ``rates`` are the shares of places to edit, one of which is drawn for each text."""
+    """A kind of noise. ``rates`` are the shares of places to edit, one of which is drawn for each text.
+
+    With ``spares_spans``, nothing inside a labelled span is edited.
+    """
 
     edits: Edits
     rates: tuple[float, ...]
+    spares_spans: bool = False
 
 
 KINDS: Mapping[str, NoiseKind] = MappingProxyType(
@@ -129,9 +142,9 @@ KINDS: Mapping[str, NoiseKind] = MappingProxyType(
         "spaces-lost": NoiseKind(lose_spaces, (1.0, 1.0, 1.0, 0.5)),
         "spaces-added": NoiseKind(add_spaces, (0.05, 0.1, 0.2)),
         "typos": NoiseKind(mistype, (0.03, 0.06)),
-        "laughter": NoiseKind(add_laughter, (0.1, 0.3)),
-        "emoji": NoiseKind(add_emoji, (0.1, 0.3)),
-        "endings": NoiseKind(change_ending, (1.0,)),
+        "laughter": NoiseKind(add_laughter, (0.1, 0.3), spares_spans=True),
+        "emoji": NoiseKind(add_emoji, (0.1, 0.3), spares_spans=True),
+        "endings": NoiseKind(change_ending, (1.0,), spares_spans=True),
         "full-width": NoiseKind(widen, (1.0,)),
     }
 )
@@ -143,14 +156,17 @@ def noisy(
 ) -> NoisyText:
     """Return a text with noise of one kind, and its spans moved along.
 
-    ``rate`` is the share of places to edit, by default one of the kind's own, drawn at random. ㅋㅋ and emoji
-    are not inserted inside a span.
+    ``rate`` is the share of places to edit, by default one of the kind's own, drawn at random.
     """
-    edits, rates = KINDS[kind]
+    edits, rates, spares_spans = KINDS[kind]
     share = rates[generator.integers(len(rates))] if rate is None else rate
     found = list(edits(text, share, generator))
-    if kind in ("laughter", "emoji"):
-        found = [edit for edit in found if not any(start < edit.start < end for start, end, _ in spans)]
+    if spares_spans:
+        found = [
+            each
+            for each in found
+            if not any(each.start < end and start < each.end for start, end, _ in spans)
+        ]
     return edited(text, spans, found)
 
 
