@@ -183,8 +183,12 @@ def test_ctrl_c_while_a_worker_starts_is_not_lost(work: ModuleType, monkeypatch:
         start(process)
 
     monkeypatch.setattr(SpawnProcess, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt), worker_pool(1, work.start, 1):
-        pass
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # parallel tests ignore it
+    try:
+        with pytest.raises(KeyboardInterrupt), worker_pool(1, work.start, 1):
+            pass
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_new_map_is_refused_while_another_is_unfinished(work: ModuleType) -> None:
