@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import peer_crfsuite_ko
-from gonie.text.noise import KINDS, noisy
+from gonie.tasks.sections import NoiseConfig
+from gonie.text.noise import RandomNoise, noisy
 from runs import Record, Run, make_all, read, trained_by_command
 
 SPLIT = Path(__file__).with_name("klue_split.json")
@@ -38,7 +39,7 @@ GENERATOR = 7  # the seed of the noise
 CRFSUITE = [
     {"c1": c1, "c2": c2, "max_iterations": 100} for c1, c2 in ((0.05, 0.01), (0.02, 0.1), (0.02, 0.3))
 ]
-COPIES = 2  # noisy copies of each sentence for crfsuite-noisy, as in the recipes
+COPIES = 3  # noisy copies of each sentence for crfsuite-noisy, as in the recipes
 RECIPES = ("ner-ko", "ner-ko-elmo")
 PEERS = ("crfsuite", "crfsuite-noisy")
 SHORT = ("train.epochs=3", "data.noise.copies=0")
@@ -265,12 +266,8 @@ def _peer(run: Run, files: dict[str, Path], folder: Path) -> Record:
     folder.mkdir(parents=True, exist_ok=True)
     learned = texts(files["train"])
     if run.model == "crfsuite-noisy":
-        generator, kinds = np.random.default_rng(run.seed), list(KINDS)
-        copies = [
-            Text(*noisy(text, spans, kinds[generator.integers(len(kinds))], generator))
-            for text, spans in learned * COPIES
-        ]
-        learned = [*learned, *copies]
+        noise = RandomNoise(NoiseConfig().kinds, seed=run.seed)
+        learned += [Text(*noise(text, spans)) for text, spans in learned * COPIES]
     dev, made = texts(files["dev"]), []
     for trained in peer_crfsuite_ko.train(map(_example, learned), folder, "lbfgs", CRFSUITE):
         made.append((score(dev, _syllable_tagger(trained.file)).f1, trained))

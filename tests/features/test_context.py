@@ -46,13 +46,13 @@ def test_the_example_of_the_docstring_holds() -> None:
 
 
 @settings(deadline=None, max_examples=200)
-@given(WORDS, st.integers(0, 3))
-def test_there_is_one_feature_per_distinct_ngram(words: list[str], window: int) -> None:
+@given(WORDS, st.integers(0, 3), st.integers(1, 4))
+def test_there_is_one_feature_per_distinct_ngram(words: list[str], window: int, grams: int) -> None:
     sentence = Sentence(words=tuple(words), columns={"pos": tuple(words)})
-    rows = Context(window=window, columns=("pos",)).extract(sentence)
+    rows = Context(window=window, columns=("pos",), grams=grams).extract(sentence)
     assert len(rows) == len(words)
     for place, row in enumerate(rows):
-        word_grams = naive(sentence.words, place, window=window, longest=2)
+        word_grams = naive(sentence.words, place, window=window, longest=grams)
         pos_grams = naive(sentence.words, place, window=window, longest=3)
         assert len(row) == len(set(row)) == len(word_grams) + len(pos_grams)
         assert sum(feature.startswith("pos[") for feature in row) == len(pos_grams)
@@ -100,8 +100,9 @@ def test_a_negative_window_is_refused() -> None:
         Context(window=-1)
 
 
-def test_saved_settings_give_the_same_features() -> None:
-    context = Context(window=3, columns=("pos", "chunk"))
+@pytest.mark.parametrize("grams", [2, 4])
+def test_saved_settings_give_the_same_features(grams: int) -> None:
+    context = Context(window=3, columns=("pos", "chunk"), grams=grams)
     again = Context.from_json(json.loads(json.dumps(context.to_json())))
     sentence = Sentence(words=("a", "b"), columns={"pos": ("X", "Y"), "chunk": ("O", "O")})
     assert again.extract(sentence) == context.extract(sentence)

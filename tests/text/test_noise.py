@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -219,10 +218,36 @@ def test_full_width_copies_fold_back_to_the_text() -> None:
     assert new == ("Ａ １％는 ｂ！", ((0, 1, "X"),))
 
 
-def test_kinds_are_drawn_by_their_shares() -> None:
+@pytest.mark.parametrize("text", ["3일간 열렸다", "1990년대 말", "100년 만에", "12일 동안", "2011년 3월"])
+def test_durations_are_not_taken_for_dates(text: str) -> None:
+    assert noisy(text, (), "dates", generator()).text == text
+
+
+@pytest.mark.parametrize(
+    ("date", "wanted"),
+    [
+        ("2013년 10월 3일", r"2013\. 10\. 3\.|2013\.10\.0?3\.?|2013-10-03|2013/10/3"),
+        ("10월 3일", r"((19|20)\d\d\. ?10\. ?0?3\.?|(19|20)\d\d[-/]10[-/]0?3|10\. 3\.|10[./]3)\.?"),
+        ("2013년", r"2013([-./]) ?\d+\1 ?\d+\.?"),
+        ("3일", r"((19|20)\d\d[-./] ?)?\d+[-./] ?0?3\.?"),
+    ],
+)
+def test_dates_in_figures_keep_what_the_text_says(date: str, wanted: str) -> None:
+    made = [
+        noisy(f"회의는 {date} 열린다", ((4, 4 + len(date), "DT"),), "dates", generator(n)) for n in range(40)
+    ]
+    for text, ((start, end, label),) in made:
+        assert (text[:start], text[end:], label) == ("회의는 ", " 열린다", "DT")
+        assert re.fullmatch(wanted, text[start:end]), text
+    assert len({text for text, _ in made}) > 3
+
+
+def test_one_or_two_kinds_are_drawn_by_their_shares() -> None:
     noise = RandomNoise({"emoji": 3.0, "spaces-lost": 1.0}, seed=1)
     texts = [noise("가 나 다 라 마 바 사 아 자 차", ()).text for _ in range(800)]
-    lost = Counter("가나" in text for text in texts)[True]
-    assert 130 < lost < 200, "a quarter, of which some texts keep the first space"
+    lost = ["가나" in text for text in texts]
+    both = sum(two and bool(set(EMOJI) & set(text)) for two, text in zip(lost, texts, strict=True))
+    assert 190 < sum(lost) < 300, "a third, of which some texts keep the first space"
+    assert 60 < both < 200, "three eighths of a half, with some texts without emoji"
     again = RandomNoise({"emoji": 3.0, "spaces-lost": 1.0}, seed=1)
     assert texts == [again("가 나 다 라 마 바 사 아 자 차", ()).text for _ in range(800)]

@@ -1,6 +1,7 @@
 """Context features of Huang, Xu & Yu 2015: n-grams of the words and other columns around a token.
 
-Words give uni- and bigrams. Each further column (``pos``, ``chunk``) gives uni-, bi- and trigrams.
+Words give uni- and bigrams, or also longer ones. Each further column (``pos``, ``chunk``) gives uni-, bi- and
+trigrams.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from gonie.errors import InputError
 from gonie.text.types import Sentence
 
 WORD = "word"
-WORD_GRAMS, COLUMN_GRAMS = 2, 3  # longest n-grams of words and of other columns
+WORD_GRAMS, COLUMN_GRAMS = 2, 3  # longest n-grams of words, by default, and of other columns
 # No escaped word contains a backslash followed by < or >, so no word equals the edge of a sentence.
 BEFORE, AFTER = "\\<", "\\>"
 
@@ -23,12 +24,12 @@ class Context:
     In "Gonie sleeps soundly", with a window of 1, *sleeps* has ``word[-1]=Gonie``, ``word[0]=sleeps``,
     ``word[1]=soundly``, ``word[-1,0]=Gonie sleeps``, ``word[0,1]=sleeps soundly``. Positions beyond the ends
     of the sentence are ``\\<`` and ``\\>``. No two n-grams share a string: inside a word a space is written
-    ``\\_`` and a backslash ``\\\\``.
+    ``\\_`` and a backslash ``\\\\``. ``grams`` is the length of the longest n-grams of words.
     """
 
     name = "context"
 
-    def __init__(self, *, window: int = 2, columns: Sequence[str] = ()) -> None:
+    def __init__(self, *, window: int = 2, columns: Sequence[str] = (), grams: int = WORD_GRAMS) -> None:
         bad = [column for column in columns if column == WORD or "[" in column or not column]
         if window < 0:
             raise InputError(f"negative context window: {window}", fix="Set data.context_window to 0 or more")
@@ -39,7 +40,8 @@ class Context:
             )
         self.window = window
         self.columns = tuple(columns)
-        self._word_grams = _places(WORD, window, WORD_GRAMS)
+        self.grams = grams
+        self._word_grams = _places(WORD, window, grams)
         self._column_grams = {column: _places(column, window, COLUMN_GRAMS) for column in self.columns}
 
     def extract(self, sentence: Sentence) -> list[list[str]]:
@@ -52,12 +54,14 @@ class Context:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for the bundle."""
-        return {"name": self.name, "window": self.window, "columns": list(self.columns)}
+        saved = {"name": self.name, "window": self.window, "columns": list(self.columns)}
+        return saved if self.grams == WORD_GRAMS else saved | {"grams": self.grams}
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Context:
         """Restore the extractor from the result of ``to_json``."""
-        return cls(window=int(saved["window"]), columns=saved["columns"])
+        grams = int(saved.get("grams", WORD_GRAMS))
+        return cls(window=int(saved["window"]), columns=saved["columns"], grams=grams)
 
     def _add(
         self, features: list[list[str]], values: Sequence[str], grams: Sequence[Sequence[tuple[int, str]]]

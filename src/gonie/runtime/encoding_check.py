@@ -112,7 +112,7 @@ _EXTRACTORS: Mapping[str, Validator] = {
     "morphemes": record({}),
     "spaces": record({}),
     "analyses": record({}),
-    "context": record({"window": integer(0, 100), "columns": texts(100, NAME)}),
+    "context": record({"window": integer(0, 100), "columns": texts(100, NAME)}, {"grams": integer(1, 100)}),
     "gazetteer": record(
         {"fold": flag, "lists": mapping_of(_entries, NAME, NAME)}, {"match": text(NAME, of=tuple(MATCHERS))}
     ),

@@ -31,15 +31,16 @@ class NoiseConfig(Section):
     kinds: dict[Annotated[str, ChoiceOf(KINDS)], Annotated[float, Field(gt=0)]] = Field(
         default={
             "spaces-lost": 4.0,
-            "spaces-added": 2.0,
-            "typos": 2.0,
+            "spaces-added": 3.0,
+            "typos": 4.0,
             "laughter": 1.0,
             "emoji": 1.0,
-            "endings": 1.0,
+            "endings": 0.5,
+            "dates": 1.0,
         },
         min_length=1,
-        description="kinds of noise, one of which is drawn for each copy, and how often, relative to the "
-        f"others: {', '.join(KINDS)}",
+        description="kinds of noise, one or two of which are drawn for each copy, and how often, relative to "
+        f"the others: {', '.join(KINDS)}",
     )
 
 
@@ -96,6 +97,9 @@ class CorpusConfig(Section):
         default={}, description='gazetteers: {city = "cities.txt"}, one entry per line'
     )
     context_window: Size = Field(default=2, description="words on each side that context features use")
+    context_grams: Size = Field(
+        default=2, description="words of the longest n-grams that context features use"
+    )
     min_feature_count: Size = Field(default=1, description="sparse features rarer than this are ignored")
     cache: CacheFolder | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""Noise in Korean text, as people type it: lost and added spaces, typing errors, ㅋㅋ, emoji, other endings.
+"""Noise in Korean text, as people type it: lost and added spaces, typing errors, ㅋㅋ, emoji, other forms.
 
 Each kind of noise is a function that proposes edits of a text. ``noisy`` applies them and moves the labelled
 spans along, so that noisy copies of training texts keep their labels.
@@ -43,6 +43,16 @@ ENDINGS = (
 """Endings of sentences that differ in politeness alone: a pattern of what stands before, and the forms."""
 AMBIGUOUS = frozenset(("함", "됨", "임", "이다"))
 """Endings that are not replaced, because nouns and stems end in the same letters: 포함, 모임, 보이다."""
+DATES = (
+    "{year}. {month}. {day}.",
+    "{year}.{month}.{day}",
+    "{year}.{month:02}.{day:02}.",
+    "{year}-{month:02}-{day:02}",
+    "{year}/{month}/{day}",
+)
+"""Dates in figures."""
+DATES_OF_A_YEAR = ("{month}. {day}.", "{month}.{day}", "{month}/{day}")
+"""Dates in figures, without the year."""
 
 _SPACES = re.compile(r"(?<=\S) +(?=\S)")
 _INSIDE = re.compile(r"(?<=[가-힣])(?=[가-힣])")
@@ -59,6 +69,11 @@ _ENDINGS = tuple(
         forms,
     )
     for before, forms in ENDINGS
+)
+_DATE = re.compile(
+    r"(?<!\d)(?:(?:(?P<year>\d{4})년 ?)?(?P<month>\d{1,2})월 ?(?P<day>\d{1,2})일"
+    r"|(?P<only_year>(?:19|20)\d\d)년(?! ?\d)|(?<!월)(?<!월 )(?P<only_day>\d{1,2})일)"
+    r"(?! ?(?:[간째차대도전후뒤만]|동안|정도|이상|이내))"  # 3일간 is not a date
 )
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
@@ -118,6 +133,19 @@ def change_ending(text: str, rate: float, generator: np.random.Generator) -> Ite
             return
 
 
+def write_dates_in_figures(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
+    """Replace dates such as 3월 15일 by figures such as 3. 15. Parts that are not in the text are drawn."""
+    for found in _chosen(_DATE, text, rate, generator):
+        has_year = found["year"] or found["only_year"]
+        forms = DATES if has_year or generator.random() < 0.5 else DATES_OF_A_YEAR
+        date = forms[generator.integers(len(forms))].format(
+            year=has_year or generator.integers(1950, 2031),
+            month=int(found["month"] or generator.integers(1, 13)),
+            day=int(found["day"] or found["only_day"] or generator.integers(1, 29)),
+        )
+        yield Edit(*found.span(), date)
+
+
 def widen(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
     """Replace Latin letters, digits and signs by their full-width forms."""
     return (
@@ -141,10 +169,11 @@ KINDS: Mapping[str, NoiseKind] = MappingProxyType(
     {
         "spaces-lost": NoiseKind(lose_spaces, (1.0, 1.0, 1.0, 0.5)),
         "spaces-added": NoiseKind(add_spaces, (0.05, 0.1, 0.2)),
-        "typos": NoiseKind(mistype, (0.03, 0.06)),
+        "typos": NoiseKind(mistype, (0.03, 0.06, 0.12)),
         "laughter": NoiseKind(add_laughter, (0.1, 0.3), spares_spans=True),
         "emoji": NoiseKind(add_emoji, (0.1, 0.3), spares_spans=True),
         "endings": NoiseKind(change_ending, (1.0,), spares_spans=True),
+        "dates": NoiseKind(write_dates_in_figures, (1.0,)),
         "full-width": NoiseKind(widen, (1.0,)),
     }
 )
@@ -171,7 +200,10 @@ def noisy(
 
 
 class RandomNoise:
-    """Add noise of a random kind to each text. ``kinds`` are their names and relative frequencies."""
+    """Add noise of one or two random kinds to each text, with equal probability.
+
+    ``kinds`` are their names and relative frequencies.
+    """
 
     def __init__(self, kinds: Mapping[str, float], *, seed: int) -> None:
         self._generator = np.random.default_rng([seed, 3])
@@ -181,8 +213,11 @@ class RandomNoise:
 
     def __call__(self, text: str, spans: Sequence[CharSpan]) -> NoisyText:
         """Return the text with noise, and its spans moved along."""
-        kind = self._generator.choice(self._kinds, p=self._shares)
-        return noisy(text, spans, str(kind), self._generator)
+        found = NoisyText(text, tuple(spans))
+        for _ in range(1 + int(self._generator.random() < 0.5)):
+            kind = str(self._generator.choice(self._kinds, p=self._shares))
+            found = noisy(*found, kind, self._generator)
+        return found
 
 
 def edited(text: str, spans: Sequence[CharSpan], edits: Sequence[Edit]) -> NoisyText:

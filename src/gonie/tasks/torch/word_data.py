@@ -115,7 +115,9 @@ def build_extractors(
     data = recipe.data
     makers: dict[str, Callable[[], Extractor]] = {
         "spelling": Spelling,
-        "context": lambda: Context(window=data.context_window, columns=data.further_columns),
+        "context": lambda: Context(
+            window=data.context_window, columns=data.further_columns, grams=data.context_grams
+        ),
         "gazetteer": lambda: gazetteers(data),
         "morphemes": MorphemeFeatures,
         "spaces": Spaces,
