@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gonie.text.tokenizers import sentences
+from gonie.text.tokenizers.endings import CLOSERS, STOPS
 from gonie.text.tokenizers.sentences import ENGLISH, KOREAN, Rules, is_abbreviation, split_sentences
 
 
@@ -117,6 +120,47 @@ def test_sentences_cover_the_text_without_outer_white_space(rules, text):
     assert "".join("".join(text[a:b].split()) for a, b in ranges) == "".join(text.split())
     assert all(a < b and text[a:b] == text[a:b].strip() for a, b in ranges)
     assert all(end <= start for (_, end), (start, _) in pairwise(ranges))
+
+
+EMOTICON = r"(?:>?[:;=][-'^]?[)(DP]++|\^_*+\^|<3)"
+STOP = (
+    rf"(?P<mark>(?<![{STOPS}])[{STOPS}]++|(?<=\s){EMOTICON})"
+    rf"(?P<closers>[{re.escape(CLOSERS)}]*+)(?:[^\S\n]++{EMOTICON}(?!\S))?+"
+)
+ENDS = {
+    ENGLISH: r"(?=\s)",
+    KOREAN: r"(?:(?=\s)|(?<=[다요죠까네지음임함됨오자라]\.)(?=[가-힣]{2}))",
+}
+SHORT = "다요 가.!?…。)\"'”>:;=^<_-D3a\n"
+WORDS = ["맛있어요", "또", "올게요", "갔다.", "왔다", "“그래.”", "(참)", "3.5", "U.S.", "^^", ":)", "#"]
+ODD = ["\u2028", "\ud83d", "👍🏽", "ᄒ\u1161"]
+TEXTS = st.one_of(
+    st.text(alphabet=SHORT, max_size=20),
+    st.text(alphabet="가다요나 .?~ㅋ😀e\u0301\ud800,)", max_size=30),
+    st.lists(st.sampled_from(WORDS + ODD), max_size=30).map(" ".join),
+)
+
+
+@pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
+@settings(deadline=None, max_examples=400)
+@given(text=TEXTS, start=st.integers(0, 5))
+def test_places_are_those_of_the_definition(rules, text, start):
+    """The pattern is written for speed. This one says what it means."""
+    plain = re.compile(STOP + ENDS[rules])
+    for end in (len(text), len(text) // 2):
+        assert [(found.span(), found.groupdict()) for found in rules.places.finditer(text, start, end)] == [
+            (found.span(), found.groupdict()) for found in plain.finditer(text, start, end)
+        ]
+
+
+@pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
+@settings(deadline=None, max_examples=400)
+@given(text=TEXTS)
+def test_texts_of_one_piece_have_the_sentences_of_the_rules(rules, text):
+    found = split_sentences(text, rules)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sentences, "_ONE_PIECE", re.compile(r"(?!)"))
+        assert split_sentences(text, rules) == found
 
 
 @pytest.mark.parametrize("rules", [ENGLISH, KOREAN])
