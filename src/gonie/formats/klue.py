@@ -14,6 +14,7 @@ In a decomposed file (NFD), a syllable has two or three lines, one for each jamo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -29,6 +30,10 @@ from gonie.text.schemes import IOB2, Policy, Scheme, from_spans, repair, to_span
 from gonie.text.types import Sentence
 
 HEADER = "##"
+MOST = 0.75
+"""The share of lines with one character from which a file with KLUE's headers is a KLUE file with errors."""
+_TITLED = re.compile(r"## \S+\t\S")
+"""The header of a sentence: its id and its text."""
 
 
 def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> Iterator[Sentence]:
@@ -54,14 +59,24 @@ def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> I
 
 def _pair(line: str, path: str, number: int) -> list[str]:
     pair = line.split("\t")
-    if len(pair) != 2 or len(pair[0]) != 1 or not pair[1]:
-        raise InputError(
-            f"invalid line: {line[:60]!r}",
-            path=path,
-            line=number,
-            fix="Write one character, a tab and its tag",
-        )
-    return pair
+    if _is_pair(pair) and pair[1]:
+        return pair
+    if len(pair) == 2 and pair[0] and pair[1]:
+        problem = f"{len(pair[0])} characters in one line of a KLUE file: {line[:60]!r}"
+    else:
+        problem = f"invalid line of a KLUE file: {line[:60]!r}"
+    raise InputError(
+        problem,
+        path=path,
+        line=number,
+        fix="Write one character, a tab and its tag. If the file has words, not characters, choose "
+        "--format conll (in a recipe data.format)",
+    )
+
+
+def _is_pair(row: Sequence[str]) -> bool:
+    """Return whether these columns are a character and its tag."""
+    return len(row) == 2 and len(row[0]) == 1
 
 
 def character_sentence(
@@ -179,8 +194,13 @@ def marked_text(text: str, spans: Iterable[CharSpan]) -> str:
 def _recognise(head: FileHead) -> str | None:
     body = [line.split("\t") for line in head.filled if not line.startswith(HEADER)]
     headed = any(line.startswith(HEADER + " ") for line in head.filled)
-    fits = headed and bool(body) and all(len(row) == 2 and len(row[0]) == 1 for row in body)
-    return "## headers and one character per line" if fits else None
+    if not headed or not body:
+        return None
+    pairs = sum(map(_is_pair, body))
+    if pairs == len(body):
+        return "## headers and one character per line"
+    titled = any(_TITLED.match(line) for line in head.filled)  # a damaged file is recognised, then refused
+    return "## headers and one character in most lines" if titled and pairs >= MOST * len(body) else None
 
 
 TAGGED = TaggedFormat(
