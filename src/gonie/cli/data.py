@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Check, measure, convert and tokenise data files.")
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is standard input.")]
-LanguageOption = Annotated[str, typer.Option("--language", help="Language of raw text (JSONL): en or ko.")]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option("--language", help="Language of raw text (JSONL): en or ko. Default: by its letters."),
+]
 UnitOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--unit",
-        help="Tokens of raw text: word for English; eojeol (default), syllable or morpheme for Korean.",
+        help="Tokens of raw text: word for English; syllable (default), eojeol or morpheme for Korean.",
     ),
 ]
 TextsOption = Annotated[bool, typer.Option("--texts", help="Read labelled texts. Default: by the content.")]
@@ -50,8 +53,8 @@ class _Reading:
     word_column: int | None = None
     tag_column: str | None = None
     tag_names: str | None = None
-    language: str = "en"
-    unit: str = ""
+    language: str | None = None
+    unit: str | None = None
     texts: bool = False
     pairs: bool = False
     text: Sequence[str] = ()
@@ -78,7 +81,7 @@ class _Reading:
 
     def _sentences(self, file: str) -> TaggedSource:
         from gonie.formats.format import ReadOptions
-        from gonie.formats.inspect import lazy_tokenizer, parse_tag_column, parse_tag_names
+        from gonie.formats.inspect import parse_tag_column, parse_tag_names, raw_text_tokenizer
         from gonie.formats.tagged import TaggedSource
 
         options = ReadOptions(
@@ -87,7 +90,7 @@ class _Reading:
             word_column=self.word_column,
             tag_column=parse_tag_column(self.tag_column),
             tag_names=parse_tag_names(self.tag_names or ()),
-            tokenizer=lazy_tokenizer(self.language, _unit(self.language, self.unit)),
+            tokenizer=raw_text_tokenizer(self.language, self.unit),
         )
         return TaggedSource(file, options)
 
@@ -131,8 +134,8 @@ def check_command(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     tag_names: TagNames = None,
-    language: LanguageOption = "en",
-    unit: UnitOption = "",
+    language: LanguageOption = None,
+    unit: UnitOption = None,
     texts: TextsOption = False,
     pairs: PairsOption = False,
     text: TextColumnOption = None,
@@ -180,8 +183,8 @@ def stats_command(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     tag_names: TagNames = None,
-    language: LanguageOption = "en",
-    unit: UnitOption = "",
+    language: LanguageOption = None,
+    unit: UnitOption = None,
     texts: TextsOption = False,
     pairs: PairsOption = False,
     text: TextColumnOption = None,
@@ -256,8 +259,8 @@ def convert_command(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     tag_names: TagNames = None,
-    language: LanguageOption = "en",
-    unit: UnitOption = "",
+    language: LanguageOption = None,
+    unit: UnitOption = None,
     texts: TextsOption = False,
     pairs: PairsOption = False,
     text: TextColumnOption = None,
@@ -312,7 +315,12 @@ def tokenise_command(
     *,
     out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
     language: Annotated[str, typer.Option("--language", help="Language of the text: en or ko.")] = "en",
-    unit: UnitOption = "",
+    unit: Annotated[
+        str,
+        typer.Option(
+            "--unit", help="Tokens: word for English; eojeol (default), syllable or morpheme for Korean."
+        ),
+    ] = "",
     column: Annotated[str, typer.Option("--column", help="Column of the text in a Parquet file.")] = "text",
 ) -> None:
     """Tokenise raw text. Writes one sentence per line as space-separated tokens.

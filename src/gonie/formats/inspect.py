@@ -16,14 +16,27 @@ from gonie.errors import GonieError
 from gonie.formats import conllu
 from gonie.formats.detect import format_named
 from gonie.formats.format import Tokenize
+from gonie.formats.spans import DetectedTokenizer
 from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
 from gonie.text.types import Sentence
+from gonie.text.units import SYLLABLE
 
 Path = str | PathLike[str]
 QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+def raw_text_tokenizer(language: str | None = None, unit: str | None = None) -> Tokenize:
+    """Return the tokenizer of raw texts. Without a language and a unit, the texts decide.
+
+    The default unit of Korean is the syllable, because entities may end inside larger units.
+    """
+    if not language and not unit:
+        return DetectedTokenizer(lazy_tokenizer)
+    language = language or ("en" if unit == "word" else "ko")
+    return lazy_tokenizer(language, unit or ("word" if language == "en" else SYLLABLE))
 
 
 def lazy_tokenizer(language: str, unit: str) -> Tokenize:

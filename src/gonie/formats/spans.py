@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
 from gonie.errors import InputError
 from gonie.formats.format import Tokenize
@@ -19,8 +19,12 @@ from gonie.text.alignment import CharSpan, align
 from gonie.text.report import Misaligned, Report
 from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
+from gonie.text.units import SYLLABLE, is_korean
 
 TRIMMED = "spans with spaces at their ends (trimmed)"
+KOREAN = "Korean sentences that are cut into English words"
+SAMPLE = 500
+"""The number of first texts from which a language is detected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +48,44 @@ class AnnotatedText:
     span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
 
+class DetectedTokenizer:
+    """Splits the raw texts of a file by the tokenizer of their language, which is detected.
+
+    Korean texts are cut into syllables, so that no entity is lost. ``create`` makes the tokenizer of a
+    language and a unit.
+    """
+
+    def __init__(self, create: Callable[[str, str], Tokenize]) -> None:
+        self._create = create
+
+    def __call__(self, text: str) -> list[Sentence]:
+        """Split one text."""
+        return self.detect([text], Report())(text)
+
+    def detect(self, texts: Sequence[str], report: Report) -> Tokenize:
+        """Return the tokenizer of the texts' language. The report says which one is chosen if not English."""
+        if not is_korean(texts):
+            return self._create("en", "word")
+        report.choose("language", "ko", "most letters are Hangul")
+        report.choose("unit", SYLLABLE, "entities may end inside eojeols")
+        return self._create("ko", SYLLABLE)
+
+
 def tagged_sentences(
     annotated: Iterable[AnnotatedText], tokenizer: Tokenize | None, report: Report
 ) -> Iterator[Sentence]:
     """Yield the sentences of each text, tagged in IOB2, and count them in the report."""
+    if isinstance(tokenizer, DetectedTokenizer):
+        remaining = iter(annotated)
+        first = list(islice(remaining, SAMPLE))
+        tokenizer = tokenizer.detect([each.text for each in first if each.tokens is None], report)
+        annotated = chain(first, remaining)
+    english = getattr(tokenizer, "language", None) == "en"
     for each in annotated:
+        korean = english and each.tokens is None and is_korean([each.text])
         for sentence in _tagged(each, tokenizer, report):
+            if korean:
+                report.noticed[KOREAN] += 1
             report.sentences += bool(sentence.words)
             report.tokens += len(sentence)
             report.rows = (each.line,) * len(sentence)
