@@ -146,6 +146,41 @@ def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
     assert not (tmp_path / "b").exists()
 
 
+@pytest.mark.parametrize("form", ["jsonl", "doccano", "labelstudio"])
+@pytest.mark.parametrize("command", ["check", "stats", "convert"])
+def test_korean_raw_text_keeps_entities_inside_eojeols(command: str, form: str, tmp_path: Path) -> None:
+    """English words would lose both."""
+    text, spans = "이순신은 1545년 서울에서 태어났다.", [(0, 3, "PS"), (11, 13, "LC")]
+    values = [
+        {"start": start, "end": end, "text": text[start:end], "labels": [label]}
+        for start, end, label in spans
+    ]
+    rows: dict[str, Any] = {
+        "jsonl": {"text": text, "spans": [{"start": a, "end": b, "label": c} for a, b, c in spans]},
+        "doccano": {"id": 1, "text": text, "label": spans},
+        "labelstudio": [
+            {
+                "data": {"text": text},
+                "annotations": [{"result": [{"type": "labels", "value": v} for v in values]}],
+            }
+        ],
+    }
+    path = wrote(
+        tmp_path / f"a.{'json' if form == 'labelstudio' else 'jsonl'}", json.dumps(rows[form]) + "\n"
+    )
+    options = ["--to", "conll", "--out", tmp_path / "b.conll"] if command == "convert" else []
+    output = run(command, path, *options)
+    assert "not on token boundaries" not in output
+    if command != "stats":
+        assert "language: ko (most letters are Hangul)" in output
+        assert "unit: syllable (entities may end inside eojeols)" in output
+    if command == "convert":
+        written = (tmp_path / "b.conll").read_text("utf-8")
+        assert "이\tB-PS\n순\tI-PS\n신\tI-PS\n은\tO" in written
+        run(command, path, *options, "--language", "en")
+        assert "이순신은\tO" in (tmp_path / "b.conll").read_text("utf-8")
+
+
 def test_raw_text_is_split_by_the_named_tokenizer(tmp_path: Path) -> None:
     record = {"text": "나는 서울에 간다", "spans": [{"start": 3, "end": 6, "label": "LC"}]}
     path = wrote(tmp_path / "a.jsonl", json.dumps(record, ensure_ascii=False) + "\n")
