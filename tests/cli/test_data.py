@@ -117,20 +117,49 @@ def test_texts_without_labels_are_converted_and_ignored_columns_are_told(tmp_pat
     path, out = tmp_path / "inbox.csv", tmp_path / "b.jsonl"
     path.write_text("id,text,date\n1,hello there,May\n", "utf-8")
     output = run("convert", path, "--label", "", "--to", "jsonl", "--out", out)
-    assert "ignored columns: id, date" in output
-    assert json.loads(out.read_text("utf-8")) == {"text": "hello there", "labels": []}
+    assert "ignored columns: date" in output
+    assert json.loads(out.read_text("utf-8")) == {"id": "1", "text": "hello there", "labels": []}
+
+
+@pytest.mark.parametrize("to", ["labelstudio", "doccano", "jsonl", "klue", "conllu", "nikl"])
+def test_convert_keeps_ids(to: str, tmp_path: Path) -> None:
+    """A join by new numbers would attach labels to other texts."""
+    rows = [{"id": name, "text": "Ann ran", "label": [[0, 3, "PER"]]} for name in (7, "b-9")]
+    source = wrote(tmp_path / "a.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    there, back = tmp_path / "there", tmp_path / "back.jsonl"
+    assert "not kept" not in run("convert", source, "--to", to, "--out", there)
+    run("convert", there, "--to", "doccano", "--out", back, "--language", "en")
+    assert [str(json.loads(line)["id"]) for line in back.read_text("utf-8").splitlines()] == ["7", "b-9"]
+
+
+def test_convert_keeps_ids_of_labelled_texts(tmp_path: Path) -> None:
+    source = wrote(tmp_path / "a.csv", "id,text,label\n0012,good,1\nx,bad,0\n")
+    studio, back = tmp_path / "b.json", tmp_path / "b.tsv"
+    run("convert", source, "--to", "labelstudio", "--out", studio)
+    run("convert", studio, "--to", "tsv", "--out", back)
+    assert back.read_text("utf-8") == "id\ttext\tlabel\n0012\tgood\t1\nx\tbad\t0\n"
+
+
+def test_further_sentences_of_a_text_have_ids_of_their_own(tmp_path: Path) -> None:
+    text = "이순신은 갔다. 그는 왔다."
+    row = {"id": 7, "text": text, "spans": [{"start": 0, "end": 3, "label": "PS"}]}
+    source = wrote(tmp_path / "a.jsonl", json.dumps(row))
+    run("convert", source, "--to", "klue", "--out", tmp_path / "b.klue")
+    headers = [
+        line for line in (tmp_path / "b.klue").read_text("utf-8").splitlines() if line.startswith("##")
+    ]
+    assert [header.split("\t")[0] for header in headers] == ["## 7", "## 7-2"]
 
 
 def test_convert_says_that_ids_are_not_kept(tmp_path: Path) -> None:
-    """A join by the new numbers would attach labels to other texts."""
     source = wrote(tmp_path / "a.jsonl", '{"id": 7, "text": "Ann ran", "label": [[0, 3, "PER"]]}')
-    studio, rows, columns = (tmp_path / name for name in ("b.json", "b.jsonl", "b.conll"))
-    numbered = "labelstudio numbers its examples; ids of the input are not kept"
-    assert numbered in run("convert", source, "--to", "labelstudio", "--out", studio)
+    prodigy, columns, studio = (tmp_path / name for name in ("b.jsonl", "b.conll", "b.json"))
+    numbered = "prodigy numbers its examples; ids of the input are not kept"
+    assert numbered in run("convert", source, "--to", "prodigy", "--out", prodigy)
     assert "ids and other fields of the input are not kept" in run(
-        "convert", source, "--to", "jsonl", "--out", rows
+        "convert", source, "--to", "conll", "--out", columns
     )
-    assert "not kept" not in run("convert", rows, "--to", "conll", "--out", columns)
+    assert "labelstudio numbers" in run("convert", columns, "--to", "labelstudio", "--out", studio)
 
 
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:

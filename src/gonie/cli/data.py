@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,7 @@ import typer
 from gonie.cli.options import FormatName, Separator, TagColumn, TagNames, WordColumn, check_output_files
 
 if TYPE_CHECKING:
+    from gonie.formats.format import Format
     from gonie.formats.labelled import LabelledSource
     from gonie.formats.pairs import PairSource
     from gonie.formats.tagged import TaggedSource
@@ -280,6 +281,8 @@ def convert_command(
     from gonie.cli.views.data_report import print_lines
     from gonie.errors import InputError
     from gonie.formats.inspect import convert_file, lost_ids
+    from gonie.formats.pairs import PairSource
+    from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
     from gonie.formats.tagged import TaggedSource
     from gonie.formats.text_stats import convert_texts
     from gonie.reports.console import MessageConsole
@@ -296,13 +299,15 @@ def convert_command(
     if isinstance(source, TaggedSource):
         done = convert_file(source, to=to, out=out, scheme=wanted, policy=policy)
         report, written, kind = done.report, count(done.sentences, "sentence"), f"{to}, {done.target}"
+        formats: Mapping[str, Format] = FORMATS
     elif wanted is not None:
         raise InputError("only tagged sentences have a tag scheme", path=file, fix="Leave out --scheme")
     else:
         number = convert_texts(source, to=to, out=out)
         report, kind = source.report, to
         written = count(number, "pair" if report.pairs else "text")
-    lost = lost_ids(report.choices["format"][0], to)
+        formats = PAIR_FORMATS if isinstance(source, PairSource) else TEXT_FORMATS
+    lost = lost_ids(report.choices["format"][0], to, formats)
     console = MessageConsole()
     print_lines(console, [*report.lines(), *lost, f"wrote {written} to {out} ({kind})"])
 

@@ -21,6 +21,8 @@ PEEK = 200
 MAGIC = 1024
 """The number of first bytes by which a binary format is recognised."""
 _DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]\d]|\[\s*($|")))')
+ID = "id"
+"""The key and the column of ids."""
 _CELLS = re.compile(r"[\t ,]+")
 _BINARY = (
     *(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\x1f\x8b", b"SQLite", b"%PDF"),
@@ -148,6 +150,12 @@ def _document(all_lines: Sequence[Line], name: str) -> Any:
         ) from None
     except (ValueError, RecursionError):  # a number with too many digits, or too many brackets
         return None
+
+
+def id_of(record: Mapping[str, Any]) -> str | int | None:
+    """Return the id of a JSON object or a row, or None if it has none."""
+    value = record.get(ID)
+    return value if isinstance(value, str) or type(value) is int else None
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -6,7 +6,7 @@ These functions implement ``gonie data check|stats|convert``. They return plain 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 
@@ -15,9 +15,9 @@ import numpy as np
 from gonie.errors import GonieError
 from gonie.formats import conllu
 from gonie.formats.detect import format_named
-from gonie.formats.format import Tokenize
+from gonie.formats.format import Format, Tokenize
 from gonie.formats.spans import DetectedTokenizer
-from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
@@ -226,9 +226,10 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
             yield replace(sentence, tags=tuple(convert(sentence.tags, source, target)))
 
 
-def lost_ids(source: str, target: str) -> list[str]:
-    """Return a note if a conversion between formats with these names loses the ids of the examples."""
-    formats = {**FORMATS, **TEXT_FORMATS, **PAIR_FORMATS}
+def lost_ids(source: str, target: str, formats: Mapping[str, Format]) -> list[str]:
+    """Return a note if a conversion between ``formats`` with these names loses the ids of the examples."""
+    if formats[source].keeps_ids and formats[target].keeps_ids:
+        return []
     if formats[target].has_ids:
         return [f"{target} numbers its examples; ids of the input are not kept"]
     return ["ids and other fields of the input are not kept"] if formats[source].has_ids else []

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import replace
+from itertools import chain, pairwise
 
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
-from gonie.formats.spans import text_and_spans
+from gonie.formats.spans import text_and_spans, with_own_ids
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
 from gonie.text.fold import fold
@@ -32,7 +33,7 @@ from gonie.text.types import Sentence
 HEADER = "##"
 MOST = 0.75
 """The share of lines with one character from which a file with KLUE's headers is a KLUE file with errors."""
-_TITLED = re.compile(r"## \S+\t\S")
+_TITLE = re.compile(r"## (\S+)\t\S")
 """The header of a sentence: its id and its text."""
 
 
@@ -43,18 +44,20 @@ def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> I
     """
     pairs: list[list[str]] = []
     numbers: list[int] = []
-    for number, line in rows:
-        if line.startswith(HEADER):
-            report.comments += 1
-        elif line:
+    name: str | None = None
+    for number, line in chain(rows, [(0, "")]):
+        if line and not line.startswith(HEADER):
             pairs.append(_pair(line, report.path, number))
             numbers.append(number)
             continue
         if pairs:
-            yield from character_sentence(pairs, numbers, report, policy)
-            pairs, numbers = [], []
-    if pairs:
-        yield from character_sentence(pairs, numbers, report, policy)
+            for sentence in character_sentence(pairs, numbers, report, policy):
+                yield replace(sentence, id=name)
+            pairs, numbers, name = [], [], None
+        if line:
+            report.comments += 1
+            title = _TITLE.match(line)
+            name = title[1] if title else None
 
 
 def _pair(line: str, path: str, number: int) -> list[str]:
@@ -157,12 +160,14 @@ def _joined(
 
 def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:
     """Yield each sentence in the KLUE format, with character tags for any tokenization."""
-    for number, sentence in enumerate(sentences):
+    for number, sentence in enumerate(with_own_ids(sentences)):
         _check(sentence, scheme)
         text, spans = text_and_spans(sentence, scheme)
         tags = from_spans(spans, len(text), IOB2)
         body = "".join(f"{character}\t{tag}\n" for character, tag in zip(text, tags, strict=True))
-        yield f"{HEADER} gonie_{number:05d}\t{marked_text(text, spans)}\n{body}\n"
+        known = str(sentence.id)
+        name = f"gonie_{number:05d}" if sentence.id is None or len(known.split()) != 1 else known
+        yield f"{HEADER} {name}\t{marked_text(text, spans)}\n{body}\n"
 
 
 def _check(sentence: Sentence, scheme: Scheme) -> None:
@@ -199,7 +204,7 @@ def _recognise(head: FileHead) -> str | None:
     pairs = sum(map(_is_pair, body))
     if pairs == len(body):
         return "## headers and one character per line"
-    titled = any(_TITLED.match(line) for line in head.filled)  # a damaged file is recognised, then refused
+    titled = any(_TITLE.match(line) for line in head.filled)  # a damaged file is recognised, then refused
     return "## headers and one character in most lines" if titled and pairs >= MOST * len(body) else None
 
 
@@ -211,5 +216,6 @@ TAGGED = TaggedFormat(
     unit="character",
     recognise=_recognise,
     has_ids=True,
+    keeps_ids=True,
     rank=1,
 )

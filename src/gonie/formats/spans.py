@@ -45,6 +45,7 @@ class AnnotatedText:
     starts: Sequence[int] = ()
     discontinuous: Sequence[CharSpan] = ()
     line: int = 0
+    id: str | int | None = None
     span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
 
@@ -132,7 +133,7 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
     refused = (*(item.span for item in alignment.refused), *annotated.discontinuous)
     others = dict.fromkeys(span for span in refused if span not in expressed)
     if others and not tagged:
-        tagged = [Sentence((), (), text=text, path=path, line=line, split=True)]
+        tagged = [Sentence((), (), text=text, path=path, line=line, split=True, id=annotated.id)]
     yield from _with_unreachable(tagged, others)
 
 
@@ -167,7 +168,8 @@ def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) 
             fix="Choose the language and the token unit",
         )
     sentences = tokenizer(annotated.text)
-    return [replace(sentence, path=path, line=annotated.line, split=True) for sentence in sentences]
+    line, name = annotated.line, annotated.id
+    return [replace(sentence, path=path, line=line, split=True, id=name) for sentence in sentences]
 
 
 def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
@@ -185,6 +187,7 @@ def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
             ends=tuple(end for _, end in places[first:last]),
             path=path,
             line=annotated.line,
+            id=annotated.id,
         )
         for first, last in pairwise(cuts)
     ]
@@ -213,7 +216,17 @@ def annotated_texts(sentences: Iterable[Sentence], scheme: Scheme, *, format: st
             tokens=[offsets for sentence in own for offsets in sentence.offsets()],
             starts=list(accumulate(map(len, own[:-1]))),
             line=own[0].line,
+            id=own[0].id,
         )
+
+
+def with_own_ids(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences, with ``-2`` and so on after the ids of further sentences of the same text."""
+    last, number = None, 0
+    for sentence in sentences:
+        number = number + 1 if sentence.id is not None and sentence.id == last else 1
+        last = sentence.id
+        yield sentence if number == 1 else replace(sentence, id=f"{last}-{number}")
 
 
 def texts_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

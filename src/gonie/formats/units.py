@@ -96,7 +96,8 @@ def as_text(sentences: Sequence[Sentence], scheme: Scheme | None) -> AnnotatedTe
         for sentence in sentences
         for span in (*(char_spans(sentence, scheme or IOB2) if tagged else ()), *sentence.unreachable)
     ]
-    return AnnotatedText(text=sentences[0].surface, spans=spans if tagged else None, line=sentences[0].line)
+    first = sentences[0]
+    return AnnotatedText(text=first.surface, spans=spans if tagged else None, line=first.line, id=first.id)
 
 
 def _own_unit(sentences: Sequence[Sentence], known: str | None) -> _OwnUnit:
