@@ -424,8 +424,8 @@ OTHER_FILES = [
     (
         "evaluate runs/ner pos.conll",
         "pos.conll: the model's tags are BIOES (B-X I-X E-X S-X O), but those of the file are plain "
-        "labels: DET, NOUN, VERB. If entities are in another column, choose it with --tag-column N. "
-        "Otherwise evaluate a model of such tags",
+        "labels: DET, NOUN, VERB. If the file has entities in another column, choose it with "
+        "--tag-column N. Otherwise evaluate a model of such tags",
     ),
     (
         "evaluate runs/ner tickets.csv",

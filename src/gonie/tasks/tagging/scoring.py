@@ -100,14 +100,20 @@ def score_source(
 
 def _other_scheme(found: Survey, model_scheme: Scheme) -> InputError:
     """Return the error for a file whose tags are entities if the model's are not, or the other way round."""
-    path = found.report.path
-    entities = found.scheme.has_spans
+    fix = (
+        "If the file has entities in another column, choose it with --tag-column N. Otherwise evaluate a "
+        "model of such tags"
+    )
+    if found.scheme.has_spans:
+        fix = (
+            "If the file has such tags in another column, choose it with --tag-column N. Otherwise evaluate "
+            "a model of entities"
+        )
     return InputError(
         f"the model's tags are {model_scheme}, but those of the file are {found.scheme}: "
         f"{', '.join(list(found.labels)[:5])}",
-        path=path,
-        fix=f"If {'other tags' if entities else 'entities'} are in another column, choose it with "
-        f"--tag-column N. Otherwise evaluate a model of {'entities' if entities else 'such tags'}",
+        path=found.report.path,
+        fix=fix,
     )
 
 
