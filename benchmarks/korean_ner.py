@@ -44,9 +44,9 @@ RECIPES = ("ner-ko", "ner-ko-elmo")
 PEERS = ("crfsuite", "crfsuite-noisy")
 SHORT = ("train.epochs=3", "data.noise.copies=0")
 UNITS: dict[str, tuple[str, ...]] = {
-    "eojeol": ("data.unit=eojeol", "data.backoff=false", "model.features=none", "model.head.direct=[]"),
+    "eojeol": ("data.unit=eojeol", "model.features=none", "model.head.direct=[]"),
     "syllable": ("data.unit=syllable",),
-    "morpheme": ("data.unit=morpheme", "model.head.direct=[]"),
+    "morpheme": ("data.unit=morpheme", "data.backoff=true", "model.head.direct=[]"),
 }
 """Settings of short runs of ``ner-ko``, for which the two scorers must agree as well."""
 NOISE: dict[str, tuple[str, float]] = {

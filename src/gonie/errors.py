@@ -19,7 +19,7 @@ from os import PathLike
 OPTION = re.compile(r"--([\w-]+) (\S+) \(in a recipe ([\w.]+)\)")
 """An option in a message that is a recipe key in training. Commands and functions show the form they take."""
 
-TRAINING = re.compile(r"To train on it, run: .+?\. (?=If this is wrong)")
+TRAINING = re.compile(r"To train on it, run: .+?\. (?=If this is wrong)|\. To train on such words, .+$")
 """A sentence in a message that only training shows."""
 
 

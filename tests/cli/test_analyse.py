@@ -29,6 +29,11 @@ def test_text_has_a_line_per_sentence_and_a_group_per_eojeol():
     assert run(TEXT) == "밥/NNG+을/JKO 하/VV+었/EP+다/EF+./SF\n예쁘/VA+ㄴ/ETM 꽃/NNG\n"
 
 
+def test_tags_are_those_of_sejong():
+    """Kiwi has VV-I, XSM, Z_CODA and W_SERIAL."""
+    assert run("요란히 걸었엌 010-1234-5678") == "요란히/MAG 걷/VV+었/EP+어/EF+ㅋ/NA 010-1234-5678/SN\n"
+
+
 def test_columns_have_forms_tags_and_offsets():
     assert run(TEXT, "--output", "conll").split("\n") == [
         "밥\t밥\tNNG\t0\t1",

@@ -117,20 +117,49 @@ def test_texts_without_labels_are_converted_and_ignored_columns_are_told(tmp_pat
     path, out = tmp_path / "inbox.csv", tmp_path / "b.jsonl"
     path.write_text("id,text,date\n1,hello there,May\n", "utf-8")
     output = run("convert", path, "--label", "", "--to", "jsonl", "--out", out)
-    assert "ignored columns: id, date" in output
-    assert json.loads(out.read_text("utf-8")) == {"text": "hello there", "labels": []}
+    assert "ignored columns: date" in output
+    assert json.loads(out.read_text("utf-8")) == {"id": "1", "text": "hello there", "labels": []}
+
+
+@pytest.mark.parametrize("to", ["labelstudio", "doccano", "jsonl", "klue", "conllu", "nikl"])
+def test_convert_keeps_ids(to: str, tmp_path: Path) -> None:
+    """A join by new numbers would attach labels to other texts."""
+    rows = [{"id": name, "text": "Ann ran", "label": [[0, 3, "PER"]]} for name in (7, "b-9")]
+    source = wrote(tmp_path / "a.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    there, back = tmp_path / "there", tmp_path / "back.jsonl"
+    assert "not kept" not in run("convert", source, "--to", to, "--out", there)
+    run("convert", there, "--to", "doccano", "--out", back, "--language", "en")
+    assert [str(json.loads(line)["id"]) for line in back.read_text("utf-8").splitlines()] == ["7", "b-9"]
+
+
+def test_convert_keeps_ids_of_labelled_texts(tmp_path: Path) -> None:
+    source = wrote(tmp_path / "a.csv", "id,text,label\n0012,good,1\nx,bad,0\n")
+    studio, back = tmp_path / "b.json", tmp_path / "b.tsv"
+    run("convert", source, "--to", "labelstudio", "--out", studio)
+    run("convert", studio, "--to", "tsv", "--out", back)
+    assert back.read_text("utf-8") == "id\ttext\tlabel\n0012\tgood\t1\nx\tbad\t0\n"
+
+
+def test_further_sentences_of_a_text_have_ids_of_their_own(tmp_path: Path) -> None:
+    text = "이순신은 갔다. 그는 왔다."
+    row = {"id": 7, "text": text, "spans": [{"start": 0, "end": 3, "label": "PS"}]}
+    source = wrote(tmp_path / "a.jsonl", json.dumps(row))
+    run("convert", source, "--to", "klue", "--out", tmp_path / "b.klue")
+    headers = [
+        line for line in (tmp_path / "b.klue").read_text("utf-8").splitlines() if line.startswith("##")
+    ]
+    assert [header.split("\t")[0] for header in headers] == ["## 7", "## 7-2"]
 
 
 def test_convert_says_that_ids_are_not_kept(tmp_path: Path) -> None:
-    """A join by the new numbers would attach labels to other texts."""
     source = wrote(tmp_path / "a.jsonl", '{"id": 7, "text": "Ann ran", "label": [[0, 3, "PER"]]}')
-    studio, rows, columns = (tmp_path / name for name in ("b.json", "b.jsonl", "b.conll"))
-    numbered = "labelstudio numbers its examples; ids of the input are not kept"
-    assert numbered in run("convert", source, "--to", "labelstudio", "--out", studio)
+    prodigy, columns, studio = (tmp_path / name for name in ("b.jsonl", "b.conll", "b.json"))
+    numbered = "prodigy numbers its examples; ids of the input are not kept"
+    assert numbered in run("convert", source, "--to", "prodigy", "--out", prodigy)
     assert "ids and other fields of the input are not kept" in run(
-        "convert", source, "--to", "jsonl", "--out", rows
+        "convert", source, "--to", "conll", "--out", columns
     )
-    assert "not kept" not in run("convert", rows, "--to", "conll", "--out", columns)
+    assert "labelstudio numbers" in run("convert", columns, "--to", "labelstudio", "--out", studio)
 
 
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
@@ -144,6 +173,41 @@ def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             run("convert", path, "--to", "conll", "--out", tmp_path / "b", option, value)
     assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "doccano", "labelstudio"])
+@pytest.mark.parametrize("command", ["check", "stats", "convert"])
+def test_korean_raw_text_keeps_entities_inside_eojeols(command: str, form: str, tmp_path: Path) -> None:
+    """English words would lose both."""
+    text, spans = "이순신은 1545년 서울에서 태어났다.", [(0, 3, "PS"), (11, 13, "LC")]
+    values = [
+        {"start": start, "end": end, "text": text[start:end], "labels": [label]}
+        for start, end, label in spans
+    ]
+    rows: dict[str, Any] = {
+        "jsonl": {"text": text, "spans": [{"start": a, "end": b, "label": c} for a, b, c in spans]},
+        "doccano": {"id": 1, "text": text, "label": spans},
+        "labelstudio": [
+            {
+                "data": {"text": text},
+                "annotations": [{"result": [{"type": "labels", "value": v} for v in values]}],
+            }
+        ],
+    }
+    path = wrote(
+        tmp_path / f"a.{'json' if form == 'labelstudio' else 'jsonl'}", json.dumps(rows[form]) + "\n"
+    )
+    options = ["--to", "conll", "--out", tmp_path / "b.conll"] if command == "convert" else []
+    output = run(command, path, *options)
+    assert "not on token boundaries" not in output
+    if command != "stats":
+        assert "language: ko (most letters are Hangul)" in output
+        assert "unit: syllable (entities may end inside eojeols)" in output
+    if command == "convert":
+        written = (tmp_path / "b.conll").read_text("utf-8")
+        assert "이\tB-PS\n순\tI-PS\n신\tI-PS\n은\tO" in written
+        run(command, path, *options, "--language", "en")
+        assert "이순신은\tO" in (tmp_path / "b.conll").read_text("utf-8")
 
 
 def test_raw_text_is_split_by_the_named_tokenizer(tmp_path: Path) -> None:

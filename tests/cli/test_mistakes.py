@@ -414,7 +414,7 @@ OTHER_FILES = [
     (
         "evaluate runs/ner other.conll",
         "other.conll: the file's labels are person, location, and the model's are LOC, PER. Map "
-        "them: --map person=PER --map location=LOC",
+        "them: --map wnut",
     ),
     (
         "evaluate runs/ner mine.conll --map people",
@@ -424,7 +424,8 @@ OTHER_FILES = [
     (
         "evaluate runs/ner pos.conll",
         "pos.conll: the model's tags are BIOES (B-X I-X E-X S-X O), but those of the file are plain "
-        "labels: DET, NOUN, VERB. Set the tag column: --tag-column N",
+        "labels: DET, NOUN, VERB. If the file has entities in another column, choose it with "
+        "--tag-column N. Otherwise evaluate a model of such tags",
     ),
     (
         "evaluate runs/ner tickets.csv",
@@ -546,7 +547,7 @@ CALLS = [
     (
         'evaluate("runs/ner", "other.conll")',
         "other.conll: the file's labels are person, location, and the model's are LOC, PER. Map "
-        'them: map={{"person": "PER", "location": "LOC"}}',
+        'them: map="wnut"',
     ),
     (
         'evaluate("runs/ner", "Anna saw Seoul.")',

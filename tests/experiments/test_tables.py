@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 
+from gonie.api.compare import ComparedRecipes
 from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.grid import read_grid
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point
@@ -14,9 +16,12 @@ from gonie.experiments.tables import cells, failures, header, markdown, note, ts
 from gonie.metrics.significance import Tally
 
 
-def scores(dev: float, train: float | None, test: float | None, right: int) -> CellScores:
+def scores(
+    dev: float, train: float | None, test: float | None, right: int, unreachable: int = 0
+) -> CellScores:
     counts = np.array([[1, 1, int(at < right)] for at in range(20)])
-    return CellScores("F1", dev, train, test, 3, 2.04, (Point(1, dev, train),), Tally("d", counts))
+    tally = Tally("d", counts, unreachable)
+    return CellScores("F1", dev, train, test, 3, 2.04, (Point(1, dev, train),), tally)
 
 
 def comparison(train: bool = True, test: bool = True, direct: str = '[],["a|b"]') -> Comparison:
@@ -48,6 +53,25 @@ def test_columns_without_scores_are_left_out() -> None:
     made = comparison(train=False, test=False)
     assert header(made)[2:] == ["dev F1", "best epoch", "seconds", "p"]
     assert all(len(cells(made, row)) == len(header(made)) for row in made.rows)
+
+
+def test_gold_spans_that_tokens_cannot_express_are_a_column_if_there_are_any() -> None:
+    grid = read_grid(["ner"], ["data.unit=eojeol,syllable"])
+    found = [scores(0.5, None, 0.4, 2, 1234), scores(0.6, None, 0.5, 9)]
+    rows = [
+        ComparisonRow(grid.name(cell), cell.values, ("c",), (1,), (each,))
+        for cell, each in zip(grid.cells, found, strict=True)
+    ]
+    made = Comparison.from_rows(grid.axes, rows)
+    assert header(made)[1:4] == ["dev F1", "test", "unreachable"]
+    assert [cells(made, row)[3] for row in made.rows] == ["1,234", "0"]
+    assert "unreachable: gold spans of the test data that do not match the tokens" in note(made)
+    assert made.to_json()["cells"][0]["unreachable"] == {"mean": 1234, "sd": None}
+    page = ComparedRecipes(Path("c"), made)._repr_html_()
+    assert ">unreachable<" in page
+    assert ">1,234<" in page
+    assert ">unreachable<" not in ComparedRecipes(Path("c"), comparison())._repr_html_()
+    assert "unreachable" not in note(comparison())
 
 
 def test_every_line_of_markdown_has_the_same_number_of_fields() -> None:

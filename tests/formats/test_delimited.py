@@ -24,15 +24,15 @@ def rows(format: str, content: str, **options: object) -> tuple[list[LabelledRow
 
 
 def test_columns_are_found_by_the_header() -> None:
-    content = 'id\tdocument\tlabel\n1\t"굳" ㅋ\t1\n2\t\t0\n3\ta "b\t0\n'
+    content = 'id\tdocument\tlabel\tdate\n1\t"굳" ㅋ\t1\t\n2\t\t0\t\n3\ta "b\t0\t\n'
     found, report = rows("tsv", content, text_column="document")
     assert found == [
-        LabelledRow(2, '"굳" ㅋ', ("1",)),
-        LabelledRow(3, "", ()),
-        LabelledRow(4, 'a "b', ("0",)),
+        LabelledRow(2, '"굳" ㅋ', ("1",), "1"),
+        LabelledRow(3, "", (), "2"),
+        LabelledRow(4, 'a "b', ("0",), "3"),
     ]
-    assert report.choices["header"][0] == "id, document, label"
-    assert report.choices["ignored columns"][0] == "id"
+    assert report.choices["header"][0] == "id, document, label, date"
+    assert report.choices["ignored columns"][0] == "date"
 
 
 def test_two_columns_need_no_header() -> None:
@@ -112,7 +112,7 @@ def test_texts_without_labels_are_read() -> None:
         LabelledRow(1, "one", ()),
         LabelledRow(3, "two", ()),
     ]
-    assert rows("tsv", "id\ttext\n7\tone", **unlabelled)[0] == [LabelledRow(2, "one", ())]
+    assert rows("tsv", "id\ttext\n7\tone", **unlabelled)[0] == [LabelledRow(2, "one", (), "7")]
     assert rows("tsv", "one\tpos", **unlabelled)[0] == [LabelledRow(1, "one", ())]
 
 

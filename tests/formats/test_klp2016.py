@@ -28,20 +28,60 @@ def test_words_are_morphemes_and_tags_are_in_the_last_column() -> None:
     assert first.text == "하나와 두리에게 공을 주며 😀"
     assert first.offsets()[-2:] == [(13, 14), (15, 16)]
     assert first.columns["pos"][:3] == ("NNP", "JC", "NNP")
-    assert second.words[:4] == ("지나", "ㄴ", "19", "일")
+    assert second.words[:4] == ("지난", "19", "일", "강원대")
 
 
 def test_an_entity_goes_on_with_a_bare_i() -> None:
     found = survey(TaggedSource(FILE))
     assert (str(found.scheme), found.detection.invalid) == ("IOB2 (B_X I O)", 0)
     tags = list(TaggedSource(FILE))[1].tags or ()
-    assert to_spans(tags, found.scheme) == [(0, 4, "DT"), (4, 5, "OG")]
+    assert to_spans(tags, found.scheme) == [(0, 3, "DT"), (3, 4, "OG")]
 
 
-def test_inflected_morphemes_have_no_offsets_which_is_counted() -> None:
+def test_contracted_morphemes_are_one_word_with_offsets() -> None:
     found = TaggedSource(FILE)
-    assert [sentence.text is None for sentence in found] == [False, True]
-    assert found.report.noticed == {"sentences with contracted words (no offsets there)": 1}
+    _, second = found
+    assert second.text == "지난 19일 강원대에서 열렸다."
+    assert second.words == ("지난", "19", "일", "강원대", "에서", "열렸", "다", ".")
+    assert second.columns["pos"] == ("VV+ETM", "SN", "NNB", "NNP", "JKB", "VV+EP", "EF", "SF")
+    assert tuple(second.text[start:end] for start, end in second.offsets()) == second.words
+    assert found.report.noticed == {"contracted words (their morphemes are read as one word)": 2}
+    assert list(found.report.rows) == [15, 17, 18, 19, 20, 21, 23, 24], "of the first morpheme of each word"
+
+
+@pytest.mark.parametrize(
+    ("eojeol", "rows", "words"),
+    [
+        ("사서", ["사\tVV\tO", "아서\tEC\tO"], ("사서",)),
+        ("가", ["가\tVV\tO", "아\tEC\tO"], ("가",)),
+        ("그건", ["그것\tNP\tO", "은\tJX\tO"], ("그건",)),
+        ("서울였다", ["서울\tNNP\tB_LC", "이\tVCP\tO", "었\tEP\tO", "다\tEF\tO"], ("서울", "였", "다")),
+    ],
+)
+def test_morphemes_of_contracted_words(
+    eojeol: str, rows: list[str], words: tuple[str, ...], tmp_path: Path
+) -> None:
+    body = "".join(f"1\t{row}\n" for row in rows)
+    (sentence,) = source(tmp_path / "f", f"; {eojeol}\n${eojeol}\n{body}")
+    assert (sentence.words, sentence.text) == (words, eojeol)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "reason"),
+    [
+        ("내", ["1\t나\tNP\tB_PS", "1\t의\tJKG\tO"], "an entity that ends inside a contracted word"),
+        ("하나", ["1\t하나\tNNP\tB_PS", "2\t는\tJX\tO"], "eojeols that are not those of their text"),
+        ("두리", ["1\t하나\tNNP\tB_PS"], "eojeols that are not those of their text"),
+        ("하나가", ["1\t하나\tNNP\tB_PS"], "eojeols that are not those of their text"),
+    ],
+)
+def test_sentences_whose_offsets_are_not_known_are_counted(
+    text: str, rows: list[str], reason: str, tmp_path: Path
+) -> None:
+    found = source(tmp_path / "f", f"; {text}\n${text}\n" + "".join(f"{row}\n" for row in rows))
+    (sentence,) = found
+    assert (sentence.text, len(sentence)) == (None, len(rows))
+    assert found.report.noticed == {f"sentences with {reason} (no offsets there)": 1}
 
 
 def test_the_file_is_recognised() -> None:

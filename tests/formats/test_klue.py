@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from pathlib import Path
 
@@ -100,8 +101,29 @@ def test_loose_jamo_and_full_width_letters_are_separate_words() -> None:
 
 @pytest.mark.parametrize("line", ["가나\tO", "가", "가\tO\tO", "가\t", "\tO"])
 def test_invalid_lines_are_refused(line: str) -> None:
-    with pytest.raises(InputError, match=r"f:2: invalid line.*one character, a tab and its tag"):
+    problem = "2 characters in one line" if line == "가나\tO" else "invalid line"
+    with pytest.raises(InputError, match=rf"f:2: {problem} of a KLUE file.*one character, a tab and its tag"):
         read(f"가\tO\n{line}")
+
+
+@pytest.mark.parametrize("line", ["찰은\tO", "찰 \tO", "찰", "찰\tO\tO"])
+def test_a_damaged_file_is_not_read_as_columns_of_words(line: str, tmp_path: Path) -> None:
+    file = tmp_path / "damaged.tsv"
+    before = (FILES / "klue-ner.tsv").read_text()
+    assert "\n갔\t" in before
+    after = re.sub("\n갔\t[^\n]*", f"\n{line}", before)
+    file.write_text(after)
+    number = after.split("\n").index(line) + 1
+    with pytest.raises(InputError, match=rf"damaged.tsv:{number}: .*of a KLUE file.*--format conll"):
+        list(TaggedSource(file))
+
+
+def test_words_under_headers_are_columns(tmp_path: Path) -> None:
+    file = tmp_path / "words.tsv"
+    file.write_text("## id-0\t<김 씨:PS>는 갔다\n김\tB-PS\n씨\tI-PS\n는\tO\n가\tO\n았다\tO\n습니다\tO\n")
+    source = TaggedSource(file)
+    assert len(next(iter(source)).words) == 6
+    assert source.report.choices["format"][0] == "conll"
 
 
 @settings(deadline=None, max_examples=150)

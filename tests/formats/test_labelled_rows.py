@@ -42,8 +42,8 @@ def test_keys_and_separator_may_be_given() -> None:
     line = '{"review": "t", "id": 7, "intent": "a#b", "text": 3}'
     options = {"text_column": "review", "label_column": "intent"}
     assert rows(line, "", line, label_separator="#", **options) == [
-        LabelledRow(1, "t", ("a", "b")),
-        LabelledRow(3, "t", ("a", "b")),
+        LabelledRow(1, "t", ("a", "b"), 7),
+        LabelledRow(3, "t", ("a", "b"), 7),
     ]
 
 

@@ -79,42 +79,41 @@ def test_cells_of_a_csv_table_come_back_with_their_line_breaks(tmp_path: Path) -
     assert report.skipped == {"empty lines": 1, "rows with an empty text": 1}
 
 
-def test_a_table_without_a_header_has_texts_and_labels(tmp_path: Path) -> None:
+def test_empty_tables_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
-    path.write_text("good\tpos\nbad\tneg\n", "utf-8")
-    rows = list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows", labelled=True))
-    assert [row.fields for row in rows] == [
-        {"text": '"good"', "label": '"pos"'},
-        {"text": '"bad"', "label": '"neg"'},
-    ]
     for content, told in (("", "the file is empty"), ("text\n", "no rows in the file")):
         path.write_text(content, "utf-8")
         with pytest.raises(InputError, match=told):
-            list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows", labelled=True))
+            list(read_table(path, "tsv", Report(), columns=[["text"]], noun="rows"))
 
 
-def test_a_table_of_ids_and_texts_is_not_read_as_texts_and_labels(tmp_path: Path) -> None:
-    """The ids would be classified."""
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("id,query\n7,how can I pay\n8,where is it now\n", "id, query.*--column NAME.*--column, from 0"),
+        ("질문,작성일\n언제 오나요,2024\n어디에요,2025\n", "질문, 작성일.*--column NAME.*--column, from 0"),
+        ("질문\n언제 오나요\n", "질문.*--column NAME.*--input text"),
+        ("ham,see you\nspam,buy it\n", "ham, see you.*--column NAME.*--column, from 0"),
+    ],
+)
+def test_a_table_without_the_column_of_texts_is_refused(content: str, told: str, tmp_path: Path) -> None:
+    """Otherwise its header would be answered as a text."""
     path = tmp_path / "a.csv"
-    path.write_text("id,query\n7,how can I pay\n8,where is it now\n", "utf-8")
-    with pytest.raises(InputError, match=r"texts seem to be in the second column.*--column query"):
-        list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows", labelled=True))
-    with pytest.raises(InputError, match=r"no column text in the header: id, query.*--column NAME"):
+    path.write_text(content, "utf-8")
+    with pytest.raises(InputError, match=f"a.csv:1: no column text in the header: {told}"):
         list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
-    rows = read_table(path, "csv", Report(), columns=[["0"]], noun="rows", labelled=True)
-    assert [row.texts[0] for row in rows] == ["id", "7", "8"], "as given"
 
 
-def test_texts_after_their_labels_are_found_by_their_values_or_number(tmp_path: Path) -> None:
+def test_columns_given_by_number_need_no_header(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("ham,see you\nspam,buy it\nham,call me\n", "utf-8")
-    for column in ("text", "1"):
-        rows = read_table(path, "csv", Report(), columns=[[column]], noun="rows", labelled=True)
-        assert [row.texts for row in rows] == [("see you",), ("buy it",), ("call me",)]
-    tagged = read_table(path, "csv", Report(), columns=[["1"]], noun="rows")
-    assert [row.texts for row in tagged] == [("see you",), ("buy it",), ("call me",)]
-    with pytest.raises(InputError, match="Without a header, give its number to --column"):
-        list(read_table(path, "csv", Report(), columns=[["text"]], noun="rows"))
+    rows = read_table(path, "csv", Report(), columns=[["1"]], noun="rows")
+    assert [row.texts for row in rows] == [("see you",), ("buy it",), ("call me",)]
+    path.write_text("query,kind\n" + "see you,ham\nbuy it,spam\n" * 3, "utf-8")
+    with pytest.raises(InputError, match=r"first line seems to be a header.*--column query"):
+        list(read_table(path, "csv", Report(), columns=[["0"]], noun="rows"))
+    with pytest.raises(InputError, match="no column 7 in the header"):
+        list(read_table(path, "csv", Report(), columns=[["7"]], noun="rows"))
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from gonie.errors import InputError
+from gonie.errors import TRAINING, InputError
 from gonie.formats.format import ReadOptions, WordUnit
+from gonie.formats.inspect import convert_file
 from gonie.formats.tagged import TaggedSource, survey
 from gonie.formats.units import as_text, recut
 from gonie.text.report import Report
-from gonie.text.schemes import IOB2, Scheme
+from gonie.text.schemes import IOB2, PLAIN, Scheme
 from gonie.text.tokenizers import EojeolTokenizer, SyllableTokenizer, Tokenizer
 from gonie.text.types import Sentence
 from support.format_files import FILES
@@ -110,3 +111,32 @@ def test_a_few_words_can_be_of_any_unit_but_syllables_have_one_character(tmp_pat
         list(source(path, SyllableTokenizer()))
     path.write_text("George\tB-PS\nsleeps\tO\n", "utf-8")
     assert len(list(source(path, SyllableTokenizer()))) == 1
+
+
+EOJEOLS = [["삼성전자는", "서울에", "있다"]] * 20
+
+
+@pytest.mark.parametrize(
+    ("sentences", "scheme", "advice"),
+    [
+        (EOJEOLS, IOB2, r"gonie data convert \S+a.conll --to klue --out NEW.klue\. .*--set data.unit=eojeol"),
+        (MORPHEMES, IOB2, r"Give a file with the text of each sentence.*--set data.unit=morpheme$"),
+        (EOJEOLS, PLAIN, r"Give a file of syllables\. .*gonie train pos-ko \S+a.conll$"),
+        (MORPHEMES, PLAIN, r"gonie train pos-ko \S+a.conll --set data.unit=morpheme$"),
+    ],
+)
+def test_the_refusal_of_a_unit_says_what_to_type(
+    sentences: list[list[str]], scheme: Scheme, advice: str, tmp_path: Path
+) -> None:
+    path = conll(tmp_path / "a.conll", sentences)
+    with pytest.raises(InputError, match=advice) as refused:
+        list(source(path, SyllableTokenizer(), scheme))
+    assert "data.unit=" not in TRAINING.sub("", str(refused.value)), "evaluate and tag train nothing"
+    assert "gonie train" not in TRAINING.sub("", str(refused.value))
+
+
+def test_eojeols_converted_as_the_refusal_says_are_read(tmp_path: Path) -> None:
+    path, out = conll(tmp_path / "a.conll", EOJEOLS), tmp_path / "NEW.klue"
+    convert_file(TaggedSource(path), to="klue", out=out)
+    first = next(iter(source(out, SyllableTokenizer())))
+    assert (first.text, first.words[:5]) == ("삼성전자는 서울에 있다", ("삼", "성", "전", "자", "는"))

@@ -45,10 +45,46 @@ def test_function_words_and_short_tokens_are_not_content(token):
     assert not is_content(token)
 
 
-def test_syllables_are_never_partly_seen():
+def syllables(text: str) -> Sentence:
+    places = [at for at, character in enumerate(text) if not character.isspace()]
+    words, ends = tuple(text[at] for at in places), tuple(at + 1 for at in places)
+    return Sentence(words, text=text, starts=tuple(places), ends=ends)
+
+
+def mention(text: str) -> tuple[Sentence, tuple[int, int, str]]:
+    return syllables(text), (0, len(syllables(text)), "LOC")
+
+
+SYLLABLES = SeenMentions.from_spans(
+    [(sentence, [span]) for sentence, span in map(mention, ["서울시", "서울대학교 병원", "3월 2일"])]
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("서울시", Novelty.SEEN),
+        ("서울역", Novelty.UNSEEN),
+        ("서울대학교", Novelty.PARTLY_SEEN),
+        ("부산 병원", Novelty.PARTLY_SEEN),
+        ("부산병원", Novelty.UNSEEN),
+        ("3월 7일", Novelty.PARTLY_SEEN),
+        ("시", Novelty.UNSEEN),
+    ],
+)
+def test_mentions_of_syllables_are_compared_by_eojeol(text: str, expected: Novelty) -> None:
+    assert SYLLABLES.novelty(*mention(text)) is expected
+    saved = SeenMentions.from_json(json.loads(json.dumps(SYLLABLES.to_json())))
+    assert saved.novelty(*mention(text)) is expected
+
+
+def test_syllables_without_a_text_are_one_word() -> None:
     seen = SeenMentions.from_spans([(list("서울시"), [(0, 3, "LOC")])])
-    assert seen.novelty(list("서울시"), (0, 3, "LOC")) is Novelty.SEEN
+    assert seen.words == {"서울시"}
     assert seen.novelty(list("서울역"), (0, 3, "LOC")) is Novelty.UNSEEN
+    assert seen.novelty(*mention("서울시 강남구")) is Novelty.PARTLY_SEEN
+    older = SeenMentions.from_json({"mentions": {"서 울 시": ["LOC"]}})
+    assert older == seen
 
 
 def test_recall_by_novelty_of_a_small_example():

@@ -163,3 +163,11 @@ def test_classifications_of_the_same_texts_can_be_compared() -> None:
     assert randomization_test(one, other, shuffles=50) is not None
     elsewhere = Tally.from_labels([Text("good", ("no",)), *texts[1:]], [("yes",)] * 3)
     assert randomization_test(one, elsewhere, shuffles=50) is None
+
+
+def test_gold_spans_inside_tokens_are_counted_in_a_tally() -> None:
+    inside = Sentence(
+        ("서울에서",), ("O",), text="서울에서", starts=(0,), ends=(4,), unreachable=((0, 2, "LC"),)
+    )
+    found = Tally.from_tags([inside, Sentence(("서울",), ("B-LC",))], [("O",), ("B-LC",)], IOB2)
+    assert (found.unreachable, found.counts.tolist()) == (1, [[1, 0, 0], [1, 1, 1]])

@@ -17,6 +17,7 @@ from gonie.tasks.data_warnings import (
     Watched,
     count_types,
     name_new_tags,
+    warn_korean,
     warn_new_labels,
     warn_rare_labels,
 )
@@ -166,3 +167,13 @@ def test_training_sentences_used_as_dev_sentences_are_no_duplicates(tmp_path: Pa
     prepare(recipe, notes.append, folder=tmp_path, advance=lambda advance: None)
     assert any("too few sentences" in note for note in notes)
     assert not any("also in" in note for note in notes)
+
+
+def test_korean_texts_in_english_words_are_noted() -> None:
+    notes: list[str] = []
+    korean, english = [LabelledText("재미있다", ("1",))], [LabelledText("good", ("1",))]
+    warn_korean("a.csv", korean, "ko", "do this", notes.append)
+    warn_korean("a.csv", english, "en", "do this", notes.append)
+    assert not notes
+    warn_korean("a.csv", korean, "en", "do this", notes.append)
+    assert notes == ["a.csv: most letters are Hangul, but data.language is en; do this"]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.text.label_map import MAPS, LabelMap, parse_map, propose
+from gonie.text.label_map import MAPS, LabelMap, check_known, parse_map, propose, shipped_map
 from gonie.text.schemes import IOB2, PLAIN, Scheme, to_spans
 
 TAGS = ("B-person", "I-person", "O", "B-group", "B-product")
@@ -100,3 +100,27 @@ def test_korean_types_fit_models_of_either_names(known: list[str]) -> None:
 def test_a_rule_adjusts_a_shipped_map() -> None:
     fitted = parse_map(["nikl", "AF_BUILDING=O"]).to_labels(["PS", "LC"])
     assert [fitted["AF_BUILDING"], fitted["LCP_CITY"]] == ["O", "LC"]
+
+
+TYPES = ["DT", "LC", "OG", "PS", "QT", "TI"]
+
+
+@pytest.mark.parametrize(
+    ("labels", "name"),
+    [
+        (["PS_NAME", "OGG_ECONOMY", "QT_COUNT"], "nikl"),
+        (["PER", "NUM", "CVL"], "naver"),
+        (["AF", "CV", "PS"], "tta"),
+        (["PERSON", "GPE", "DATE"], "ontonotes"),
+        (["AF", "CV"], None),
+        (["PER", "invented"], None),
+    ],
+)
+def test_the_shipped_map_that_covers_the_labels_is_proposed(labels: list[str], name: str | None) -> None:
+    assert shipped_map(labels, TYPES) == name
+    if name is not None and not set(labels) & set(TYPES):
+        with pytest.raises(InputError, match=f"Map them: --map {name}$"):
+            check_known(labels, TYPES, "f")
+    elif name is None:
+        with pytest.raises(InputError, match=r"Map them: --map \w+="):
+            check_known(labels, TYPES, "f")

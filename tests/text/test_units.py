@@ -8,7 +8,7 @@ import pytest
 
 from gonie.formats.tagged import TaggedSource
 from gonie.text.tokenizers import tokenizer
-from gonie.text.units import guess_unit
+from gonie.text.units import guess_unit, is_korean
 from support.format_files import FILES
 
 CORPUS = Path(__file__).parents[2] / "src" / "gonie" / "corpora" / "korean" / "train.klue"
@@ -39,3 +39,17 @@ def test_few_words_or_other_languages_have_no_unit() -> None:
     assert guess_unit(["George", "sleeps"]) == (None, "there are no Korean words")
     assert guess_unit(["삼성", "전자", "는"])[0] is None
     assert guess_unit(["삼", "성", "!", "A"])[0] == "syllable"
+
+
+@pytest.mark.parametrize(
+    ("text", "korean"),
+    [
+        ("이순신은 LG전자에 갔다", True),
+        ("LG Display의 OLED", False),
+        ("2024. 1. 1.", False),
+        ("", False),
+        ("\u1112\u1161\u11abㅋㅋ ok", True),
+    ],
+)
+def test_text_is_korean_if_most_letters_are_hangul(text: str, korean: bool) -> None:
+    assert is_korean([text]) is korean

@@ -63,11 +63,15 @@ class ComparedRecipes:
         return f"ComparedRecipes({str(self.folder)!r}): " + "; ".join(self.comparison.summary())
 
     def _repr_html_(self) -> str:
-        header = (*(axis.label for axis in self.comparison.axes), "dev", "test", "p")
+        from gonie.experiments.tables import UNREACHABLE, unreachable
+
+        missed = [UNREACHABLE] if self.comparison.has_unreachable else []
+        header = (*(axis.label for axis in self.comparison.axes), "dev", "test", *missed, "p")
         lines = [
             row(
                 *each.values,
                 *("" if spread is None else f"{100 * spread.mean:.2f}" for spread in (each.dev, each.test)),
+                *([unreachable(each)] if missed else []),
                 "best" if each.best else "" if each.p is None else f"{each.p:.3f}",
             )
             for each in self.comparison.rows

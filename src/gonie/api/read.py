@@ -13,13 +13,13 @@ from gonie.api.settings import python_messages
 from gonie.errors import InputError
 from gonie.formats.detect import kind_of_examples
 from gonie.formats.format import LabelledFormat, PairFormat, ReadOptions, TaggedFormat
+from gonie.formats.inspect import raw_text_tokenizer
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.pairs import PairSource
 from gonie.formats.tagged import TaggedSource
 from gonie.reports.html.markup import element
 from gonie.text.labelled_text import PairOptions, TextOptions
 from gonie.text.report import Report
-from gonie.text.tokenizers import tokenizer
 
 Kind = Literal["tag", "classify", "pair"]
 
@@ -64,7 +64,7 @@ def read(
     path: str | PathLike[str],
     *,
     kind: Kind | None = None,
-    language: Literal["en", "ko"] = "en",
+    language: Literal["en", "ko"] | None = None,
     unit: str | None = None,
     **options: Any,
 ) -> ReadExamples:
@@ -73,7 +73,8 @@ def read(
     ``kind`` is the task of the examples: ``tag`` for sentences with tags, ``classify`` for texts with labels,
     ``pair`` for pairs of texts. By default it follows from the file. ``options`` are those of the format:
     ``format``, ``tag_column``, ``text_column``, ``label_column`` and others. ``language`` and ``unit`` choose
-    the tokenizer of raw text with spans.
+    the tokenizer of raw text with spans. By default, text with mostly Hangul letters is cut into syllables,
+    other text into English words.
     """
     if not is_path(path):
         raise InputError(
@@ -84,8 +85,7 @@ def read(
     with python_messages():
         chosen = kind or _KINDS[kind_of_examples(file)]
         if chosen == "tag":
-            unit = unit or ("eojeol" if language == "ko" else "word")
-            splitter = tokenizer(language=language, unit=unit, fold=True)
+            splitter = raw_text_tokenizer(language, unit)
             source: Any = TaggedSource(file, _options(ReadOptions, tokenizer=splitter, **options))
         elif chosen == "classify":
             source = LabelledSource(file, _options(TextOptions, **options))

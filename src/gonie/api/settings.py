@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from gonie.errors import OPTION, TRAINING, GonieError, InputError
+from gonie.text.label_map import MAPS
 
 
 def recipe_path(recipe: str | PathLike[str]) -> str:
@@ -77,14 +78,14 @@ _OPTIONS = (
     ),
     (re.compile(rf"--map {_RULE}(?: --map {_RULE})*"), lambda match: f"map={_mapped(match[0])}"),
     (
-        re.compile(r"gonie train (\w+) (\S+) --text NAME --label NAME"),
+        re.compile(r"gonie train ([\w-]+) (\S+) --text NAME --label NAME"),
         lambda match: (
             f"gonie.train({_quoted(match[1])}, {_quoted(match[2])}, "
             'set={"data.text_column": …, "data.label_column": …})'
         ),
     ),
     (
-        re.compile(r"gonie train (\w+) (\S+?)(?: --out (\S+?))?(?=\.?(?:\s|$))"),
+        re.compile(r"gonie train ([\w-]+) (\S+?)(?: --out (\S+?))?(?=\.?(?:\s|$))"),
         lambda match: f"gonie.train({_quoted(match[1])}, {_quoted(match[2])}{_out(match[3])})",
     ),
     (re.compile(r"--(text|label)-column\b"), r"--\1"),
@@ -92,6 +93,7 @@ _OPTIONS = (
     (re.compile(r"--(tag|word)-column(?: N)?\b"), r"\1_column=…"),
     (re.compile(r"--(device|method|format|mode|repair|decode) (\w+)"), r'\1="\2"'),
     (re.compile(r"--resume\b"), "resume=True"),
+    (re.compile(rf"--map ({'|'.join(MAPS)})\b"), r'map="\1"'),
     (re.compile(r"--(out|seeds|folds|jobs|nbest|label|map|bias)\b"), r"\1=…"),
 )
 """Options of the command line in messages, and the arguments of Python that they correspond to."""

@@ -34,7 +34,8 @@ def analyse(
     """Split Korean text into morphemes with Sejong tags.
 
     Results are written in input order, each as soon as its line is read. Offsets count characters of the
-    line. The analyser is Kiwi, which the extra `korean` of gonie installs.
+    line. The analyser is Kiwi, which the extra `korean` of gonie installs. Tags that only Kiwi has become
+    Sejong tags: VV-I is VV, W_URL is SW.
 
     Examples:
 
@@ -47,10 +48,11 @@ def analyse(
     from gonie.cli.inputs import text_lines
     from gonie.cli.views.analysis_output import analysis_writer
     from gonie.text.tokenizers import tokenizer
+    from gonie.text.tokenizers.sejong_tags import with_sejong_tags
     from gonie.text.tokenizers.user_dictionary import read_user_dictionary
 
     entries = read_user_dictionary(user_dictionary) if user_dictionary else ()
     cut = tokenizer(language="ko", unit="morpheme", fold=True, user_dictionary=entries)
     write = analysis_writer(output)
     for line in text_lines(text, file or []):
-        write(line, cut(line))
+        write(line, [with_sejong_tags(sentence) for sentence in cut(line)])

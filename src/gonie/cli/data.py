@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +12,7 @@ import typer
 from gonie.cli.options import FormatName, Separator, TagColumn, TagNames, WordColumn, check_output_files
 
 if TYPE_CHECKING:
+    from gonie.formats.format import Format
     from gonie.formats.labelled import LabelledSource
     from gonie.formats.pairs import PairSource
     from gonie.formats.tagged import TaggedSource
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Check, measure, convert and tokenise data files.")
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE…", help="Files to read; - is standard input.")]
-LanguageOption = Annotated[str, typer.Option("--language", help="Language of raw text (JSONL): en or ko.")]
+LanguageOption = Annotated[
+    str | None,
+    typer.Option("--language", help="Language of raw text (JSONL): en or ko. Default: by its letters."),
+]
 UnitOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--unit",
-        help="Tokens of raw text: word for English; eojeol (default), syllable or morpheme for Korean.",
+        help="Tokens of raw text: word for English; syllable (default), eojeol or morpheme for Korean.",
     ),
 ]
 TextsOption = Annotated[bool, typer.Option("--texts", help="Read labelled texts. Default: by the content.")]
@@ -50,8 +54,8 @@ class _Reading:
     word_column: int | None = None
     tag_column: str | None = None
     tag_names: str | None = None
-    language: str = "en"
-    unit: str = ""
+    language: str | None = None
+    unit: str | None = None
     texts: bool = False
     pairs: bool = False
     text: Sequence[str] = ()
@@ -78,7 +82,7 @@ class _Reading:
 
     def _sentences(self, file: str) -> TaggedSource:
         from gonie.formats.format import ReadOptions
-        from gonie.formats.inspect import lazy_tokenizer, parse_tag_column, parse_tag_names
+        from gonie.formats.inspect import parse_tag_column, parse_tag_names, raw_text_tokenizer
         from gonie.formats.tagged import TaggedSource
 
         options = ReadOptions(
@@ -87,7 +91,7 @@ class _Reading:
             word_column=self.word_column,
             tag_column=parse_tag_column(self.tag_column),
             tag_names=parse_tag_names(self.tag_names or ()),
-            tokenizer=lazy_tokenizer(self.language, _unit(self.language, self.unit)),
+            tokenizer=raw_text_tokenizer(self.language, self.unit),
         )
         return TaggedSource(file, options)
 
@@ -131,8 +135,8 @@ def check_command(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     tag_names: TagNames = None,
-    language: LanguageOption = "en",
-    unit: UnitOption = "",
+    language: LanguageOption = None,
+    unit: UnitOption = None,
     texts: TextsOption = False,
     pairs: PairsOption = False,
     text: TextColumnOption = None,
@@ -180,8 +184,8 @@ def stats_command(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     tag_names: TagNames = None,
-    language: LanguageOption = "en",
-    unit: UnitOption = "",
+    language: LanguageOption = None,
+    unit: UnitOption = None,
     texts: TextsOption = False,
     pairs: PairsOption = False,
     text: TextColumnOption = None,
@@ -256,8 +260,8 @@ def convert_command(
     word_column: WordColumn = None,
     tag_column: TagColumn = None,
     tag_names: TagNames = None,
-    language: LanguageOption = "en",
-    unit: UnitOption = "",
+    language: LanguageOption = None,
+    unit: UnitOption = None,
     texts: TextsOption = False,
     pairs: PairsOption = False,
     text: TextColumnOption = None,
@@ -277,6 +281,8 @@ def convert_command(
     from gonie.cli.views.data_report import print_lines
     from gonie.errors import InputError
     from gonie.formats.inspect import convert_file, lost_ids
+    from gonie.formats.pairs import PairSource
+    from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
     from gonie.formats.tagged import TaggedSource
     from gonie.formats.text_stats import convert_texts
     from gonie.reports.console import MessageConsole
@@ -293,13 +299,15 @@ def convert_command(
     if isinstance(source, TaggedSource):
         done = convert_file(source, to=to, out=out, scheme=wanted, policy=policy)
         report, written, kind = done.report, count(done.sentences, "sentence"), f"{to}, {done.target}"
+        formats: Mapping[str, Format] = FORMATS
     elif wanted is not None:
         raise InputError("only tagged sentences have a tag scheme", path=file, fix="Leave out --scheme")
     else:
         number = convert_texts(source, to=to, out=out)
         report, kind = source.report, to
         written = count(number, "pair" if report.pairs else "text")
-    lost = lost_ids(report.choices["format"][0], to)
+        formats = PAIR_FORMATS if isinstance(source, PairSource) else TEXT_FORMATS
+    lost = lost_ids(report.choices["format"][0], to, formats)
     console = MessageConsole()
     print_lines(console, [*report.lines(), *lost, f"wrote {written} to {out} ({kind})"])
 
@@ -312,7 +320,12 @@ def tokenise_command(
     *,
     out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
     language: Annotated[str, typer.Option("--language", help="Language of the text: en or ko.")] = "en",
-    unit: UnitOption = "",
+    unit: Annotated[
+        str,
+        typer.Option(
+            "--unit", help="Tokens: word for English; eojeol (default), syllable or morpheme for Korean."
+        ),
+    ] = "",
     column: Annotated[str, typer.Option("--column", help="Column of the text in a Parquet file.")] = "text",
 ) -> None:
     """Tokenise raw text. Writes one sentence per line as space-separated tokens.

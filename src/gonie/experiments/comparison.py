@@ -84,13 +84,19 @@ class ComparisonRow:
         return Spread.of([scores.seconds for scores in self.scores])
 
     @property
+    def unreachable(self) -> Spread | None:
+        """The gold spans of the data of p that the tokens cannot express, and that count as missed."""
+        return Spread.of([scores.tally.unreachable for scores in self.scores])
+
+    @property
     def gap(self) -> float | None:
         """The difference between the score on training examples and the score on dev."""
         return None if self.train is None or self.dev is None else self.train.mean - self.dev.mean
 
     def to_json(self) -> dict[str, Any]:
         """Return the scores as fractions, and each run with its curve."""
-        spreads = {name: getattr(self, name) for name in ("dev", "train", "test", "best_epoch", "seconds")}
+        measured = ("dev", "train", "test", "unreachable", "best_epoch", "seconds")
+        spreads = {name: getattr(self, name) for name in measured}
         folds: list[dict[str, int]] = [{"fold": fold} for fold in self.folds] or [{}] * len(self.seeds)
         runs = zip(self.folders, self.seeds, folds, self.outcomes, strict=True)
         return {
@@ -167,6 +173,11 @@ class Comparison:
     def tested_on(self) -> str:
         """The split that p refers to."""
         return "test" if any(row.test for row in self.rows) else "dev"
+
+    @property
+    def has_unreachable(self) -> bool:
+        """Whether a cell has gold spans that its tokens cannot express."""
+        return any(row.unreachable is not None and row.unreachable.mean > 0 for row in self.rows)
 
     @property
     def failures(self) -> int:

@@ -47,7 +47,8 @@ class CellScores:
     def to_json(self) -> dict[str, Any]:
         """Return the content of result.json."""
         columns = {name: self.tally.counts[:, at].tolist() for at, name in enumerate(COLUMNS)}
-        return {**asdict(self), "tally": {"data": self.tally.data, **columns}}
+        tally = {"data": self.tally.data, **columns, "unreachable": self.tally.unreachable}
+        return {**asdict(self), "tally": tally}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellScores:
@@ -56,7 +57,7 @@ class CellScores:
         counts = np.array([tally[name] for name in COLUMNS], dtype=np.int64).T.reshape(-1, 3)
         rest = {
             "curve": tuple(Point(**point) for point in values["curve"]),
-            "tally": Tally(tally["data"], counts),
+            "tally": Tally(tally["data"], counts, tally.get("unreachable", 0)),  # none in older files
         }
         return cls(**{**values, **rest})
 

@@ -11,12 +11,14 @@ from gonie.metrics.significance import SHUFFLES
 
 NOTHING = "–"
 BEST = "best"
+UNREACHABLE = "unreachable"
 
 
 def header(comparison: Comparison) -> list[str]:
-    """Return the column names. Train and test appear only if something was scored on them."""
+    """Return the column names. Train, test and unreachable spans appear only if there are any."""
     scores = [f"dev {comparison.metric}", *(name for name in ("train", "test") if _has(comparison, name))]
-    return [*(axis.label for axis in comparison.axes), *scores, "best epoch", "seconds", "p"]
+    missed = [UNREACHABLE] if comparison.has_unreachable else []
+    return [*(axis.label for axis in comparison.axes), *scores, *missed, "best epoch", "seconds", "p"]
 
 
 def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
@@ -25,10 +27,16 @@ def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
     return [
         *row.values,
         *map(_percent, scores),
+        *([unreachable(row)] if comparison.has_unreachable else []),
         NOTHING if row.best_epoch is None else f"{row.best_epoch.mean:.3g}",
         NOTHING if row.seconds is None else f"{row.seconds.mean:.1f}",
         _standing(row),
     ]
+
+
+def unreachable(row: ComparisonRow) -> str:
+    """Return the number of gold spans that the tokens cannot express."""
+    return NOTHING if row.unreachable is None else f"{row.unreachable.mean:,.0f}"
 
 
 def note(comparison: Comparison) -> str:
@@ -37,8 +45,11 @@ def note(comparison: Comparison) -> str:
     repeats = " and ".join(f"{number} {name}" for name, number in runs.items() if number > 1)
     spread = f"mean ± standard deviation over {repeats}; " if repeats else ""
     data = f"the {comparison.tested_on} data{' of all folds' if comparison.folds else ''}"
+    missed = ""
+    if comparison.has_unreachable:
+        missed = f"{UNREACHABLE}: gold spans of {data} that do not match the tokens, counted as missed; "
     return (
-        f"Scores in percent; {spread}p: p-value of the difference from the best cell on {data} "
+        f"Scores in percent; {spread}{missed}p: p-value of the difference from the best cell on {data} "
         f"(paired approximate randomisation test, {SHUFFLES:,} shuffles, not corrected for multiple "
         "comparisons)."
     )
@@ -72,7 +83,7 @@ def _line(row: Sequence[str]) -> str:
 
 def tsv(comparison: Comparison) -> str:
     """Return the table as TSV: full precision, scores as fractions, empty fields for missing values."""
-    measured = ("dev", "train", "test", "best_epoch", "seconds")
+    measured = ("dev", "train", "test", "unreachable", "best_epoch", "seconds")
     names = [axis.key for axis in comparison.axes]
     names += [name for measure in measured for name in (measure, f"{measure}_sd")]
     lines = [[*names, "p", "best", "seeds", "folds", "failed"]]

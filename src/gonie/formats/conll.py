@@ -79,8 +79,8 @@ class ColumnLayout:
         fields = self.split(line)
         if len(fields) != self.width:
             return "\t" not in line or self.split_mixed(line) is None
-        if not line.startswith("# "):
-            return False
+        if not line.startswith("# "):  # the headers of KLUE have two columns
+            return line.startswith("## ") and self.tag is not None and not self._is_tag(fields[self.tag])
         return self.separator not in (" ", MIXED) or self.tag is None or not self._is_tag(fields[self.tag])
 
     def _is_tag(self, value: str) -> bool:

@@ -17,6 +17,7 @@ from gonie.errors import InputError
 from gonie.formats.conll import TEXT
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.spans import with_own_ids
 from gonie.system.files import Line
 from gonie.text.alignment import locate
 from gonie.text.report import Report
@@ -24,6 +25,8 @@ from gonie.text.schemes import OUTSIDE, looks_tagged
 from gonie.text.types import Sentence
 
 FIELDS: tuple[str, ...] = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+SENTENCE = "# sent_id = "
+"""The comment with the id of a sentence."""
 MULTIWORD = "multiword"
 _EMPTY = "_"
 _MISC = "misc:"
@@ -44,6 +47,7 @@ class _Block:
     numbers: list[int] = field(default_factory=list)
     surface: list[tuple[str, int, int]] = field(default_factory=list)
     text: str | None = None
+    id: str | None = None
 
 
 def read(
@@ -104,6 +108,8 @@ def _blocks(rows: Iterable[Line], report: Report) -> Iterator[_Block]:
             report.comments += 1
             if line.startswith(TEXT):
                 block.text = line.removeprefix(TEXT)
+            elif line.startswith(SENTENCE):
+                block.id = line.removeprefix(SENTENCE).strip() or None
         else:
             _add(block, line, number, report)
     if block.words:
@@ -149,7 +155,7 @@ def _sentence(block: _Block, tags: tuple[str, ...], columns: Mapping[str, int], 
     if len(block.surface) < len(words) or any(block.surface[i][0] != word for i, word in enumerate(words)):
         kept[MULTIWORD] = _multiwords(block)
         report.noticed["multiword tokens (n-m)"] += sum(form != _EMPTY for form in set(kept[MULTIWORD]))
-    return Sentence(words, tags, kept, text, starts, ends, report.path, block.numbers[0])
+    return Sentence(words, tags, kept, text, starts, ends, report.path, block.numbers[0], id=block.id)
 
 
 def _check_surface(block: _Block, path: str) -> None:
@@ -207,15 +213,16 @@ def write(sentences: Iterable[Sentence], *, tag_column: str = "upos") -> Iterato
     """
     if tag_column not in FIELDS and not tag_column.startswith(_MISC):
         raise _unknown_column(tag_column)
-    for sentence in sentences:
+    for sentence in with_own_ids(sentences):
         yield _comment(sentence) + "".join(_lines(sentence, tag_column)) + "\n"
 
 
 def _comment(sentence: Sentence) -> str:
+    name = "" if sentence.id is None else f"{SENTENCE}{' '.join(str(sentence.id).split())}\n"
     if sentence.text is None:
-        return ""
+        return name
     text = sentence.text[min(sentence.starts) : max(sentence.ends)]
-    return "" if "\n" in text or "\r" in text else f"{TEXT}{text}\n"
+    return name if "\n" in text or "\r" in text else f"{name}{TEXT}{text}\n"
 
 
 def _lines(sentence: Sentence, tag_column: str) -> Iterator[str]:
@@ -295,6 +302,7 @@ TAGGED = TaggedFormat(
     read=_read,
     write=lambda sentences, scheme: write(sentences, tag_column="misc:NER" if scheme.has_spans else "upos"),
     suffixes=(".conllu",),
+    keeps_ids=True,
     unit="eojeol",
     recognise=_recognise,
     rank=2,

@@ -14,12 +14,16 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.system.files import Line, display, is_stream, lines, open_bytes
+from gonie.text.units import is_korean
 
 PEEK = 200
 """The number of first lines by which a format is recognised."""
 MAGIC = 1024
 """The number of first bytes by which a binary format is recognised."""
 _DOCUMENT = re.compile(r'\s*(\{\s*($|["}])|\[\s*($|[{"\]\d]|\[\s*($|")))')
+ID = "id"
+"""The key and the column of ids."""
+_CELLS = re.compile(r"[\t ,]+")
 _BINARY = (
     *(b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"PK\x03\x04", b"\x1f\x8b", b"SQLite", b"%PDF"),
     *(b"\x80\x03", b"\x80\x04", b"\x80\x05"),  # pickle
@@ -58,6 +62,15 @@ class FileHead:
         """The JSON objects of the first lines, up to a line that is none."""
         found = (_parsed_object(line) for line in self.filled) if self.record is not None else ()
         return [value for value in takewhile(lambda value: value is not None, found) if value is not None]
+
+    @cached_property
+    def is_korean(self) -> bool:
+        """Whether most letters of JSON texts, or some cell of most lines, are Hangul."""
+        values = self.records if self.document is None else self.document
+        if values:
+            return is_korean(_strings(values))
+        lines = [line for line in self.filled if any(map(str.isalpha, line))]
+        return 2 * sum(any(is_korean([cell]) for cell in _CELLS.split(line)) for line in lines) > len(lines)
 
     @property
     def is_json(self) -> bool:
@@ -137,6 +150,22 @@ def _document(all_lines: Sequence[Line], name: str) -> Any:
         ) from None
     except (ValueError, RecursionError):  # a number with too many digits, or too many brackets
         return None
+
+
+def id_of(record: Mapping[str, Any]) -> str | int | None:
+    """Return the id of a JSON object or a row, or None if it has none."""
+    value = record.get(ID)
+    return value if isinstance(value, str) or type(value) is int else None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value, not the keys."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from chain.from_iterable(map(_strings, value.values()))
+    elif isinstance(value, Sequence):
+        yield from chain.from_iterable(map(_strings, value))
 
 
 def _parsed_object(line: str) -> Mapping[str, Any] | None:

@@ -26,12 +26,9 @@ from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
 
 AnyFormat = TypeVar("AnyFormat", bound=Format)
-_COMMANDS = {
-    TaggedFormat.kind: "gonie train tag",
-    LabelledFormat.kind: "gonie train classify",
-    PairFormat.kind: "gonie train pairs",
-}
-"""The command that trains on examples of each kind."""
+_RECIPES = {TaggedFormat.kind: "tag", LabelledFormat.kind: "classify", PairFormat.kind: "pairs"}
+"""The recipe that trains on examples of each kind."""
+_ENTITY = re.compile(r"(?<![^\t ])[BS]-\w")
 FEW = 5
 """Fewer lines may have different numbers of columns by mistake."""
 _SENTENCE = re.compile(r"\S+ \S+ \S+.*\w[.!?]$")
@@ -133,7 +130,7 @@ def choose(content: Content, formats: Mapping[str, AnyFormat], given: str = "aut
         return formats[found.format.name], reason
     kind = next(iter(formats.values())).kind
     if matches:
-        raise _other_kind(matches[0], kind, head.path)
+        raise _other_kind(matches[0], kind, head)
     _refuse_tables(head)
     problem = _foreign(head)
     if problem:
@@ -196,12 +193,28 @@ def _suffix(path: str) -> str:
     return suffixes[-1].lower() if suffixes else ""
 
 
-def _other_kind(match: Recognised, kind: str, path: str) -> InputError:
-    other = match.format.kind
+def training_command(head: FileHead, format: Format) -> str:
+    """Return the command that trains on a file of this format, with a recipe for its language and tags."""
+    return f"gonie train {_recipe(head, format)} {shlex.quote(head.path)}"
+
+
+def _recipe(head: FileHead, format: Format) -> str:
+    """Return the recipe for a file of this format. Korean texts and tags have their own."""
+    usual = _RECIPES[format.kind]
+    if not head.is_korean or format.kind == PairFormat.kind:
+        return usual
+    if format.kind == LabelledFormat.kind:
+        return "classify-ko"
+    if head.is_json or any(map(_ENTITY.search, head.filled)):
+        return "ner-ko"
+    return "pos-ko" if format.name == "conllu" else usual
+
+
+def _other_kind(match: Recognised, kind: str, head: FileHead) -> InputError:
     return InputError(
-        f"a file of {other}, not of {kind} ({match.format.name}: {match.reason})",
-        path=path,
-        fix=f"To train on it, run: {_COMMANDS[other]} {shlex.quote(path)}. "
+        f"a file of {match.format.kind}, not of {kind} ({match.format.name}: {match.reason})",
+        path=head.path,
+        fix=f"To train on it, run: {training_command(head, match.format)}. "
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     )
 
@@ -273,8 +286,8 @@ def _refuse_texts(head: FileHead) -> None:
         raise InputError(
             f"a table whose first line is {', '.join(names)[:100]!r}, not a file of tagged sentences",
             path=head.path,
-            fix=f"For labelled texts, name the columns: {_COMMANDS[LabelledFormat.kind]} "
-            f"{shlex.quote(head.path)} --text NAME --label NAME, or by their numbers, from 0, if there "
+            fix=f"For labelled texts, name the columns: {training_command(head, TEXT_FORMATS['csv'])} "
+            "--text NAME --label NAME, or by their numbers, from 0, if there "
             "is no header. If it has one token per row, name its columns sentence, word and tag",
         )
     widths = Counter(len(line.split()) for line in lines)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.formats.content import Content, FileHead
+from gonie.formats.content import ID, Content, FileHead
 from gonie.formats.format import TaggedFormat
 from gonie.formats.json_list import objects_of
 from gonie.formats.jsonl import json_line, json_objects
@@ -81,7 +81,7 @@ def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
     for number, each in enumerate(annotated_texts(sentences, scheme, format="doccano"), 1):
         spans: Sequence[Any] | None = each.spans
         gold = {} if spans is None else {SPAN_LABELS[0]: [list(span) for span in spans]}
-        yield json_line({"id": number, TEXT: each.text} | gold)
+        yield json_line({ID: number if each.id is None else each.id, TEXT: each.text} | gold)
 
 
 TAGGED = TaggedFormat(
@@ -93,5 +93,6 @@ TAGGED = TaggedFormat(
     write=_write,
     recognise=_recognise,
     has_ids=True,
+    keeps_ids=True,
     rank=1,
 )

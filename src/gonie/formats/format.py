@@ -80,7 +80,9 @@ class Format:
     rank: int = 0
     """Formats are tried in the order of their rank."""
     has_ids: bool = False
-    """Whether examples have ids or numbers. They are not kept: a file that is written is numbered anew."""
+    """Whether all examples have ids or numbers."""
+    keeps_ids: bool = False
+    """Whether ids are read and written. Without it, a file that is written is numbered anew."""
     write: Callable[..., Iterator[str | bytes]] | None = None
     """Converts examples (tagged sentences: and the scheme of their tags) to pieces of a file."""
     write_folder: Callable[..., Mapping[str, bytes]] | None = None

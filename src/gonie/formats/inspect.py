@@ -6,7 +6,7 @@ These functions implement ``gonie data check|stats|convert``. They return plain 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 
@@ -15,15 +15,28 @@ import numpy as np
 from gonie.errors import GonieError
 from gonie.formats import conllu
 from gonie.formats.detect import format_named
-from gonie.formats.format import Tokenize
-from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.formats.format import Format, Tokenize
+from gonie.formats.spans import DetectedTokenizer
+from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
 from gonie.text.types import Sentence
+from gonie.text.units import SYLLABLE
 
 Path = str | PathLike[str]
 QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+def raw_text_tokenizer(language: str | None = None, unit: str | None = None) -> Tokenize:
+    """Return the tokenizer of raw texts. Without a language and a unit, the texts decide.
+
+    The default unit of Korean is the syllable, because entities may end inside larger units.
+    """
+    if not language and not unit:
+        return DetectedTokenizer(lazy_tokenizer)
+    language = language or ("en" if unit == "word" else "ko")
+    return lazy_tokenizer(language, unit or ("word" if language == "en" else SYLLABLE))
 
 
 def lazy_tokenizer(language: str, unit: str) -> Tokenize:
@@ -213,9 +226,10 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
             yield replace(sentence, tags=tuple(convert(sentence.tags, source, target)))
 
 
-def lost_ids(source: str, target: str) -> list[str]:
-    """Return a note if a conversion between formats with these names loses the ids of the examples."""
-    formats = {**FORMATS, **TEXT_FORMATS, **PAIR_FORMATS}
+def lost_ids(source: str, target: str, formats: Mapping[str, Format]) -> list[str]:
+    """Return a note if a conversion between ``formats`` with these names loses the ids of the examples."""
+    if formats[source].keeps_ids and formats[target].keeps_ids:
+        return []
     if formats[target].has_ids:
         return [f"{target} numbers its examples; ids of the input are not kept"]
     return ["ids and other fields of the input are not kept"] if formats[source].has_ids else []

@@ -9,8 +9,11 @@
     …
 
 A sentence is its text, the text with its entities, and one line per morpheme: the number of its eojeol, the
-morpheme, its part of speech and its tag. Inside tags carry no label. Morphemes have offsets if they make up
-the text. Those of contracted or inflected words do not (열린 is 열리 + ㄴ), and their sentences have none.
+morpheme, its part of speech and its tag. Inside tags carry no label.
+
+Morphemes that are contracted in the text (열린 is 열리 + ㄴ) are one word, as in gonie's own morphemes, with
+the parts of speech ``VV+ETM``. So every word has offsets. A sentence has none if an entity ends inside such a
+word, or if the eojeols of its text are not those of its morphemes. Both are counted.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
-from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers, morpheme_sentence
+from gonie.formats.eojeols import EOJEOL, POS, eojeol_numbers, morpheme_sentence, pieces_of
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.formats.klue import marked_text
 from gonie.formats.spans import text_and_spans
@@ -32,6 +35,9 @@ TEXT, ANNOTATED = ";", "$"
 SCHEME = Scheme(kind="IOB2", separator="_", typed_inside=False)
 UNKNOWN = "_"
 """The part of speech of a morpheme that has none."""
+INSIDE = "an entity that ends inside a contracted word"
+OTHER = "eojeols that are not those of their text"
+"""Why a sentence has no offsets."""
 _ROW = re.compile(r"(\d+)\t([^\t]+)\t([^\t]+)\t([^\t]+)")
 _TAG = re.compile(r"B_.+|I|O")
 
@@ -66,12 +72,37 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
 def _sentence(
     rows: Sequence[Sequence[str]], numbers: Sequence[int], text: str | None, report: Report
 ) -> Sentence:
+    placed, reason = (None, "") if text is None else _placed(rows, text)
+    if placed is not None:
+        rows, numbers = [row for row, _ in placed], [numbers[first] for _, first in placed]
     eojeols, words, tags_of_speech, tags = zip(*rows, strict=True)
     columns = {EOJEOL: eojeols, POS: tags_of_speech}
-    sentence = morpheme_sentence(words, tags, columns, text=text, lines=numbers, report=report)
+    known = None if reason == INSIDE else text
+    sentence = morpheme_sentence(words, tags, columns, text=known, lines=numbers, report=report)
+    if contracted := sum("+" in tag for tag in tags_of_speech) if placed is not None else 0:
+        report.noticed["contracted words (their morphemes are read as one word)"] += contracted
     if text is not None and sentence.text is None:
-        report.noticed["sentences with contracted words (no offsets there)"] += 1
+        report.noticed[f"sentences with {reason} (no offsets there)"] += 1
     return sentence
+
+
+def _placed(rows: Sequence[Sequence[str]], text: str) -> tuple[list[tuple[Sequence[str], int]] | None, str]:
+    """Return the rows of the words of a text, each with the index of its first morpheme, or else why not."""
+    pieces = pieces_of(text, [row[1] for row in rows], [row[0] for row in rows])
+    if pieces is None:
+        return None, OTHER
+    joined = [_joined(rows[each.first : each.last], text[each.start : each.end]) for each in pieces]
+    found = [(row, each.first) for row, each in zip(joined, pieces, strict=True) if row is not None]
+    return (found, "") if len(found) == len(pieces) else (None, INSIDE)
+
+
+def _joined(rows: Sequence[Sequence[str]], word: str) -> Sequence[str] | None:
+    """Return the row of the word that these morphemes make, or None if an entity ends inside it."""
+    tags = [row[3] for row in rows]
+    inside = "O" if tags[0] == "O" else "I"
+    if any(tag != inside for tag in tags[1:]):
+        return None
+    return rows[0][0], word, "+".join(row[2] for row in rows), tags[0]
 
 
 def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:

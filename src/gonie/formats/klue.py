@@ -14,13 +14,15 @@ In a decomposed file (NFD), a syllable has two or three lines, one for each jamo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import replace
+from itertools import chain, pairwise
 
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
 from gonie.formats.format import TaggedFormat
-from gonie.formats.spans import text_and_spans
+from gonie.formats.spans import text_and_spans, with_own_ids
 from gonie.system.files import Line
 from gonie.text.alignment import CharSpan
 from gonie.text.fold import fold
@@ -29,6 +31,10 @@ from gonie.text.schemes import IOB2, Policy, Scheme, from_spans, repair, to_span
 from gonie.text.types import Sentence
 
 HEADER = "##"
+MOST = 0.75
+"""The share of lines with one character from which a file with KLUE's headers is a KLUE file with errors."""
+_TITLE = re.compile(r"## (\S+)\t\S")
+"""The header of a sentence: its id and its text."""
 
 
 def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> Iterator[Sentence]:
@@ -38,30 +44,42 @@ def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> I
     """
     pairs: list[list[str]] = []
     numbers: list[int] = []
-    for number, line in rows:
-        if line.startswith(HEADER):
-            report.comments += 1
-        elif line:
+    name: str | None = None
+    for number, line in chain(rows, [(0, "")]):
+        if line and not line.startswith(HEADER):
             pairs.append(_pair(line, report.path, number))
             numbers.append(number)
             continue
         if pairs:
-            yield from character_sentence(pairs, numbers, report, policy)
-            pairs, numbers = [], []
-    if pairs:
-        yield from character_sentence(pairs, numbers, report, policy)
+            for sentence in character_sentence(pairs, numbers, report, policy):
+                yield replace(sentence, id=name)
+            pairs, numbers, name = [], [], None
+        if line:
+            report.comments += 1
+            title = _TITLE.match(line)
+            name = title[1] if title else None
 
 
 def _pair(line: str, path: str, number: int) -> list[str]:
     pair = line.split("\t")
-    if len(pair) != 2 or len(pair[0]) != 1 or not pair[1]:
-        raise InputError(
-            f"invalid line: {line[:60]!r}",
-            path=path,
-            line=number,
-            fix="Write one character, a tab and its tag",
-        )
-    return pair
+    if _is_pair(pair) and pair[1]:
+        return pair
+    if len(pair) == 2 and pair[0] and pair[1]:
+        problem = f"{len(pair[0])} characters in one line of a KLUE file: {line[:60]!r}"
+    else:
+        problem = f"invalid line of a KLUE file: {line[:60]!r}"
+    raise InputError(
+        problem,
+        path=path,
+        line=number,
+        fix="Write one character, a tab and its tag. If the file has words, not characters, choose "
+        "--format conll (in a recipe data.format)",
+    )
+
+
+def _is_pair(row: Sequence[str]) -> bool:
+    """Return whether these columns are a character and its tag."""
+    return len(row) == 2 and len(row[0]) == 1
 
 
 def character_sentence(
@@ -142,12 +160,14 @@ def _joined(
 
 def write(sentences: Iterable[Sentence], *, scheme: Scheme = IOB2) -> Iterator[str]:
     """Yield each sentence in the KLUE format, with character tags for any tokenization."""
-    for number, sentence in enumerate(sentences):
+    for number, sentence in enumerate(with_own_ids(sentences)):
         _check(sentence, scheme)
         text, spans = text_and_spans(sentence, scheme)
         tags = from_spans(spans, len(text), IOB2)
         body = "".join(f"{character}\t{tag}\n" for character, tag in zip(text, tags, strict=True))
-        yield f"{HEADER} gonie_{number:05d}\t{marked_text(text, spans)}\n{body}\n"
+        known = str(sentence.id)
+        name = f"gonie_{number:05d}" if sentence.id is None or len(known.split()) != 1 else known
+        yield f"{HEADER} {name}\t{marked_text(text, spans)}\n{body}\n"
 
 
 def _check(sentence: Sentence, scheme: Scheme) -> None:
@@ -179,8 +199,13 @@ def marked_text(text: str, spans: Iterable[CharSpan]) -> str:
 def _recognise(head: FileHead) -> str | None:
     body = [line.split("\t") for line in head.filled if not line.startswith(HEADER)]
     headed = any(line.startswith(HEADER + " ") for line in head.filled)
-    fits = headed and bool(body) and all(len(row) == 2 and len(row[0]) == 1 for row in body)
-    return "## headers and one character per line" if fits else None
+    if not headed or not body:
+        return None
+    pairs = sum(map(_is_pair, body))
+    if pairs == len(body):
+        return "## headers and one character per line"
+    titled = any(_TITLE.match(line) for line in head.filled)  # a damaged file is recognised, then refused
+    return "## headers and one character in most lines" if titled and pairs >= MOST * len(body) else None
 
 
 TAGGED = TaggedFormat(
@@ -191,5 +216,6 @@ TAGGED = TaggedFormat(
     unit="character",
     recognise=_recognise,
     has_ids=True,
+    keeps_ids=True,
     rank=1,
 )

@@ -38,7 +38,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     if options.label_column is None:
         report.choose("labels", "none", "not requested")
     names, renamed = options.marks or format.marks, LabelMap(options.map)
-    for line, raw, given in format.read(content, options, report):
+    for line, raw, given, name in format.read(content, options, report):
         text, marks = cut_marks(raw, names, path=report.path, line=line)
         if not text.strip():
             report.skipped[EMPTY] += 1
@@ -52,7 +52,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
             report.skipped[DROPPED] += 1
             continue
         report.texts += 1
-        yield LabelledText(text, labels, marks, report.path, line)
+        yield LabelledText(text, labels, marks, report.path, line, name)
     if not report.texts:
         unlabelled = report.skipped[UNLABELLED]
         raise InputError(

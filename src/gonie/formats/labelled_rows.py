@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from gonie.errors import InputError
-from gonie.formats.content import Content, FileHead
+from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import HeaderNames, LabelledFormat, RowFormat, TableRows
 from gonie.formats.pair_rows import TEXTS as PAIR_TEXTS
 from gonie.system.files import is_utf8
@@ -64,6 +64,7 @@ def labelled_format(rows: RowFormat) -> LabelledFormat:
         suffixes=rows.suffixes,
         recognise=partial(_recognise, rows),
         rank=rows.rank,
+        keeps_ids=True,
     )
 
 
@@ -73,7 +74,7 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
     if not rows.names:
         return
     columns = find_columns(rows, options, report)
-    known = {"", columns.text, *columns.labels, *(f"{name}s" for name in columns.labels)}
+    known = {"", ID, columns.text, *columns.labels, *(f"{name}s" for name in columns.labels)}
     if others := [name for name in rows.names if name not in known]:
         report.choose("ignored columns", ", ".join(others)[:200], "neither the text nor its labels")
     for line, row in rows.rows:
@@ -81,7 +82,7 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
         labels = _labels(row, columns.labels, options, report.path, line) if text.strip() else ()
         if labels and labels[0] in _DOUBTFUL and len(labels) == 1:
             report.noticed[f"texts with the label {labels[0]}, {_DOUBTFUL[labels[0]]}"] += 1
-        yield LabelledRow(line, text, labels)
+        yield LabelledRow(line, text, labels, id_of(row) if ID not in columns.labels else None)
 
 
 def find_columns(rows: TableRows, options: TextOptions, report: Report) -> TextColumns:
@@ -222,8 +223,10 @@ def _records(texts: Iterable[LabelledText]) -> Iterator[dict[str, Any]]:
     """Yield a row for each text. Marked parts are written with their marks."""
     for each in texts:
         text = with_marks(each.text, each.marks)
+        named = {} if each.id is None else {ID: each.id}
         single = len(each.labels) == 1
-        yield {TEXT: text, LABEL: each.labels[0]} if single else {TEXT: text, "labels": list(each.labels)}
+        gold = {LABEL: each.labels[0]} if single else {"labels": list(each.labels)}
+        yield {**named, TEXT: text, **gold}
 
 
 def _shortened(text: str, most: int = 200) -> str:

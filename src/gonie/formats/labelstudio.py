@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from gonie.errors import InputError
-from gonie.formats.content import Content, FileHead
+from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import LabelledFormat, TaggedFormat
 from gonie.formats.json_list import write_objects
 from gonie.formats.labelled_rows import TEXTS
@@ -60,6 +60,7 @@ class _Task(NamedTuple):
     number: int
     data: Mapping[str, Any]
     results: Sequence[_Result]
+    id: str | int | None = None
 
 
 # --- tasks -----------------------------------------------------------------------------------------------
@@ -116,7 +117,7 @@ def _full(number: int, task: Mapping[str, Any], report: Report) -> _Task | None:
     results = chosen.get("result") or []
     if not isinstance(results, list) or not all(isinstance(each, dict) for each in results):
         raise InputError(f"task {number}: invalid results", path=report.path, line=number)
-    return _Task(number, task["data"], [_result(each) for each in results])
+    return _Task(number, task["data"], [_result(each) for each in results], id_of(task))
 
 
 def _result(result: Mapping[str, Any]) -> _Result:
@@ -163,7 +164,7 @@ def _minimal(number: int, record: Mapping[str, Any], seen: set[str], report: Rep
             results.append(_Result(key, "", CHOICES, value))
         else:
             data[key] = value
-    return _Task(number, data, results)
+    return _Task(number, data, results, id_of(record))
 
 
 def _text_key(task: _Task, wanted: str, path: str) -> str:
@@ -202,7 +203,7 @@ def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
                 spans += _spans(result.value, text, task.number, report)
             else:
                 report.skipped[_named(result.type)] += 1
-        yield AnnotatedText(text=text, spans=spans, line=task.number)
+        yield AnnotatedText(text=text, spans=spans, line=task.number, id=task.id)
 
 
 def _named(type: str) -> str:
@@ -285,7 +286,7 @@ def _labelled(content: Content, options: TextOptions, report: Report) -> Iterato
         for result in task.results:
             if result.type != CHOICES:
                 report.skipped[_named(result.type)] += 1
-        yield LabelledRow(task.number, text, labels)
+        yield LabelledRow(task.number, text, labels, task.id)
 
 
 def _labelled_text_key(task: _Task, options: TextOptions, path: str) -> str:
@@ -360,10 +361,11 @@ def _recognise_labelled(head: FileHead) -> str | None:
 
 def _write_tagged(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
     texts = annotated_texts(sentences, scheme, format="Label Studio")
-    return write_objects(_task(number, each) for number, each in enumerate(texts, 1))
+    numbered = enumerate(texts, 1)
+    return write_objects(_task(number if each.id is None else each.id, each) for number, each in numbered)
 
 
-def _task(number: int, each: AnnotatedText) -> dict[str, Any]:
+def _task(number: str | int, each: AnnotatedText) -> dict[str, Any]:
     if each.spans is None:
         return {"id": number, "data": {TEXT: each.text}, "annotations": []}
     results = [
@@ -382,7 +384,7 @@ def _task(number: int, each: AnnotatedText) -> dict[str, Any]:
 def _write_labelled(texts: Iterable[LabelledText]) -> Iterator[str]:
     return write_objects(
         {
-            "id": number,
+            ID: number if each.id is None else each.id,
             "data": {TEXT: with_marks(each.text, each.marks)},
             "annotations": [{"result": [_choice(number, each.labels)]}],
         }
@@ -404,6 +406,7 @@ TAGGED = TaggedFormat(
     write=_write_tagged,
     recognise=_recognise_tagged,
     has_ids=True,
+    keeps_ids=True,
 )
 
 LABELLED = (
@@ -414,5 +417,6 @@ LABELLED = (
         write=_write_labelled,
         recognise=_recognise_labelled,
         has_ids=True,
+        keeps_ids=True,
     ),
 )

@@ -20,7 +20,7 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.formats import jsonl
-from gonie.formats.content import Content, FileHead
+from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import HeaderNames, LabelledFormat, ReadOptions, TaggedFormat
 from gonie.formats.spans import AnnotatedText, annotated_texts, check_span, tagged_sentences
 from gonie.formats.tagged_rows import row_text
@@ -82,7 +82,8 @@ def _annotated(document: Any, report: Report) -> Iterator[AnnotatedText]:
                 if not text.strip():
                     report.skipped["empty sentences"] += 1
                     continue
-                yield AnnotatedText(text=text, spans=_entities(sentence, text, report, line), line=line)
+                spans = _entities(sentence, text, report, line)
+                yield AnnotatedText(text=text, spans=spans, line=line, id=id_of(sentence))
 
 
 def _count_layers(record: Mapping[str, Any], report: Report) -> None:
@@ -114,7 +115,8 @@ def _write_entities(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[s
     yield '{"id": "gonie", "metadata": {}, "document": [\n'
     before = ""
     for number, text in enumerate(annotated_texts(sentences, scheme, format="nikl"), 1):
-        sentence: dict[str, Any] = {"id": f"gonie.{number}.1", "form": text.text, "word": _words(text.text)}
+        name = f"gonie.{number}.1" if text.id is None else text.id
+        sentence: dict[str, Any] = {ID: name, "form": text.text, "word": _words(text.text)}
         if text.spans is not None:
             sentence[ENTITIES] = [
                 {"id": index, "form": text.text[start:end], "label": label, "begin": start, "end": end}
@@ -252,6 +254,7 @@ TAGGED = TaggedFormat(
     write=_write_entities,
     recognise=_recognise_entities,
     has_ids=True,
+    keeps_ids=True,
     rank=1,
 )
 LABELLED = (

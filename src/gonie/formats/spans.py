@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, islice, pairwise
 
 from gonie.errors import InputError
 from gonie.formats.format import Tokenize
@@ -19,8 +19,12 @@ from gonie.text.alignment import CharSpan, align
 from gonie.text.report import Misaligned, Report
 from gonie.text.schemes import IOB2, Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
+from gonie.text.units import SYLLABLE, is_korean
 
 TRIMMED = "spans with spaces at their ends (trimmed)"
+KOREAN = "Korean sentences that are cut into English words"
+SAMPLE = 500
+"""The number of first texts from which a language is detected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +45,48 @@ class AnnotatedText:
     starts: Sequence[int] = ()
     discontinuous: Sequence[CharSpan] = ()
     line: int = 0
+    id: str | int | None = None
     span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
+
+
+class DetectedTokenizer:
+    """Splits the raw texts of a file by the tokenizer of their language, which is detected.
+
+    Korean texts are cut into syllables, so that no entity is lost. ``create`` makes the tokenizer of a
+    language and a unit.
+    """
+
+    def __init__(self, create: Callable[[str, str], Tokenize]) -> None:
+        self._create = create
+
+    def __call__(self, text: str) -> list[Sentence]:
+        """Split one text."""
+        return self.detect([text], Report())(text)
+
+    def detect(self, texts: Sequence[str], report: Report) -> Tokenize:
+        """Return the tokenizer of the texts' language. The report says which one is chosen if not English."""
+        if not is_korean(texts):
+            return self._create("en", "word")
+        report.choose("language", "ko", "most letters are Hangul")
+        report.choose("unit", SYLLABLE, "entities may end inside eojeols")
+        return self._create("ko", SYLLABLE)
 
 
 def tagged_sentences(
     annotated: Iterable[AnnotatedText], tokenizer: Tokenize | None, report: Report
 ) -> Iterator[Sentence]:
     """Yield the sentences of each text, tagged in IOB2, and count them in the report."""
+    if isinstance(tokenizer, DetectedTokenizer):
+        remaining = iter(annotated)
+        first = list(islice(remaining, SAMPLE))
+        tokenizer = tokenizer.detect([each.text for each in first if each.tokens is None], report)
+        annotated = chain(first, remaining)
+    english = getattr(tokenizer, "language", None) == "en"
     for each in annotated:
+        korean = english and each.tokens is None and is_korean([each.text])
         for sentence in _tagged(each, tokenizer, report):
+            if korean:
+                report.noticed[KOREAN] += 1
             report.sentences += bool(sentence.words)
             report.tokens += len(sentence)
             report.rows = (each.line,) * len(sentence)
@@ -96,7 +133,7 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
     refused = (*(item.span for item in alignment.refused), *annotated.discontinuous)
     others = dict.fromkeys(span for span in refused if span not in expressed)
     if others and not tagged:
-        tagged = [Sentence((), (), text=text, path=path, line=line, split=True)]
+        tagged = [Sentence((), (), text=text, path=path, line=line, split=True, id=annotated.id)]
     yield from _with_unreachable(tagged, others)
 
 
@@ -131,7 +168,8 @@ def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) 
             fix="Choose the language and the token unit",
         )
     sentences = tokenizer(annotated.text)
-    return [replace(sentence, path=path, line=annotated.line, split=True) for sentence in sentences]
+    line, name = annotated.line, annotated.id
+    return [replace(sentence, path=path, line=line, split=True, id=name) for sentence in sentences]
 
 
 def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
@@ -149,6 +187,7 @@ def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
             ends=tuple(end for _, end in places[first:last]),
             path=path,
             line=annotated.line,
+            id=annotated.id,
         )
         for first, last in pairwise(cuts)
     ]
@@ -177,7 +216,17 @@ def annotated_texts(sentences: Iterable[Sentence], scheme: Scheme, *, format: st
             tokens=[offsets for sentence in own for offsets in sentence.offsets()],
             starts=list(accumulate(map(len, own[:-1]))),
             line=own[0].line,
+            id=own[0].id,
         )
+
+
+def with_own_ids(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+    """Yield the sentences, with ``-2`` and so on after the ids of further sentences of the same text."""
+    last, number = None, 0
+    for sentence in sentences:
+        number = number + 1 if sentence.id is not None and sentence.id == last else 1
+        last = sentence.id
+        yield sentence if number == 1 else replace(sentence, id=f"{last}-{number}")
 
 
 def texts_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

@@ -19,11 +19,18 @@ from itertools import zip_longest
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.formats.content import Content, FileHead
+from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import HeaderNames, ReadOptions, Row, RowFormat, TaggedFormat
 from gonie.formats.jsonl import json_type
 from gonie.formats.klue import character_sentence
-from gonie.formats.spans import AnnotatedText, char_spans, check_span, tagged_sentences, texts_of
+from gonie.formats.spans import (
+    AnnotatedText,
+    char_spans,
+    check_span,
+    tagged_sentences,
+    texts_of,
+    with_own_ids,
+)
 from gonie.system.files import is_utf8
 from gonie.text.alignment import CharSpan, locate
 from gonie.text.report import Report
@@ -49,6 +56,7 @@ def tagged_format(rows: RowFormat) -> TaggedFormat:
         suffixes=rows.suffixes,
         recognise=partial(_recognise, rows),
         rank=rows.rank,
+        keeps_ids=True,
     )
 
 
@@ -114,7 +122,8 @@ def _word_row(
         raise InputError("empty or invalid word", path=report.path, line=line)
     if tags is not None and any(map(str.isspace, words)) and all(len(word) == 1 for word in words):
         rows = list(zip(words, tags, strict=True))
-        yield from character_sentence(rows, (line,) * len(rows), report, options.repair)
+        found = character_sentence(rows, (line,) * len(rows), report, options.repair)
+        yield from (replace(sentence, id=id_of(row)) for sentence in found)
         return
     text = row.get(TEXT)
     places = locate(text, words) if isinstance(text, str) else None
@@ -129,6 +138,7 @@ def _word_row(
         ends=places[1] if places else (),
         path=report.path,
         line=line,
+        id=id_of(row),
     )
 
 
@@ -181,7 +191,8 @@ def annotated(row: Mapping[str, Any], path: str, line: int) -> AnnotatedText:
         tokens = [_place(token, text, path, line) for token in values]
         found = [token.get("tag") if isinstance(token, dict) else None for token in values]
         tags = None if None in found else [str(tag) for tag in found]
-    return AnnotatedText(text=text, spans=_spans(row, text, path, line), tokens=tokens, tags=tags, line=line)
+    spans = _spans(row, text, path, line)
+    return AnnotatedText(text=text, spans=spans, tokens=tokens, tags=tags, line=line, id=id_of(row))
 
 
 def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:
@@ -280,7 +291,7 @@ def _records(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[dict[str
         if own[0].split:
             yield sentence_record(own, scheme=scheme)
         else:
-            for sentence in own:
+            for sentence in with_own_ids(own):
                 yield sentence_record([sentence if len(own) == 1 else own_text(sentence)], scheme=scheme)
 
 
@@ -304,7 +315,8 @@ def sentence_record(sentences: Sequence[Sentence], *, scheme: Scheme = IOB2) -> 
     Entities are written to ``spans``. Plain labels are written to ``tokens``, with offsets. Words that a file
     gave are written to ``tokens`` too, because a tokenizer might split the text otherwise.
     """
-    record: dict[str, Any] = {"text": sentences[0].surface}
+    named = {} if sentences[0].id is None else {ID: sentences[0].id}
+    record: dict[str, Any] = {**named, "text": sentences[0].surface}
     tagged = all(sentence.tags is not None for sentence in sentences)
     if not sentences[0].split or (tagged and not scheme.has_spans):
         record["tokens"] = [

@@ -240,13 +240,11 @@ def read_table(
     *,
     columns: Sequence[Sequence[str]],
     noun: str,
-    labelled: bool = False,
 ) -> Iterator[TextRow]:
     """Yield the rows of a TSV or CSV table, with the texts in the first of ``columns`` that the header has.
 
-    A ``labelled`` table of one text column, or of texts and labels, may have no header, and so may any table
-    whose columns are numbers. Rows with an empty text and empty lines are skipped and counted. ``noun`` is
-    the plural of a row.
+    Only a table whose columns are given by numbers may have no header. Rows with an empty text and empty
+    lines are skipped and counted. ``noun`` is the plural of a row.
     """
     file = display(path)
     report.path = file
@@ -266,17 +264,14 @@ def read_table(
         raise InputError(
             f"no tabs in the header: {names[0][:100]!r}", path=file, line=1, fix="Pass --input csv"
         )
-    numbered = columns[0][0].isdigit()
-    header = HeaderNames(columns[0], tuple(columns[0])) if labelled or numbered else HeaderNames()
-    beginning = first_cells(read, enumerate(head, 1))
-    unheaded = unheaded_names(names, header, beginning)
-    if unheaded is not None:
-        fix = f"Name the column of the texts: --column {shlex.quote(names[0])}"
-        refuse_header(names, unheaded, beginning, header=header, path=file, line=first[0], fix=fix)
-        different = len({cells[0] for cells in beginning}) == len(beginning)
-        if not numbered and (different or unheaded[0] == columns[0][0]):
-            _refuse_second_column(beginning, file)
-        rows, names = chain([first], rows), unheaded
+    if columns[0][0].isdigit() and int(columns[0][0]) < len(names):
+        header = HeaderNames(columns[0], tuple(columns[0]))
+        beginning = first_cells(read, enumerate(head, 1))
+        unheaded = unheaded_names(names, header, beginning)
+        if unheaded is not None:
+            fix = f"Name the column of the texts: --column {shlex.quote(names[int(columns[0][0])])}"
+            refuse_header(names, unheaded, beginning, header=header, path=file, line=first[0], fix=fix)
+            rows, names = chain([first], rows), unheaded
     wanted = header_columns(file, names, *columns, numbers=True)
     empty = True
     for number, cells in rows:
@@ -288,19 +283,6 @@ def read_table(
             report.skipped[f"{noun} with an empty text"] += 1
     if empty:
         raise InputError(f"no {noun} in the file", path=file)
-
-
-def _refuse_second_column(rows: Sequence[Sequence[str]], file: str) -> None:
-    """Refuse a table without known column names whose texts are not in the first column but in the second."""
-    phrases = [sum(" " in cells[at].strip() for cells in rows if len(cells) == 2) for at in (0, 1)]
-    if not phrases[0] and 2 * phrases[1] > len(rows):
-        raise InputError(
-            f"the texts seem to be in the second column: {', '.join(rows[0])[:100]!r}",
-            path=file,
-            line=1,
-            fix=f"If the first line is a header, name the column: --column {shlex.quote(rows[0][1])}. "
-            "Otherwise give its number: --column 1",
-        )
 
 
 def cell_row(file: str, cell: ParquetCell, columns: Sequence[str]) -> TextRow:

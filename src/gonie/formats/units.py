@@ -6,6 +6,7 @@ text is known, and their entities keep their characters. Where it is not known, 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -95,7 +96,8 @@ def as_text(sentences: Sequence[Sentence], scheme: Scheme | None) -> AnnotatedTe
         for sentence in sentences
         for span in (*(char_spans(sentence, scheme or IOB2) if tagged else ()), *sentence.unreachable)
     ]
-    return AnnotatedText(text=sentences[0].surface, spans=spans if tagged else None, line=sentences[0].line)
+    first = sentences[0]
+    return AnnotatedText(text=first.surface, spans=spans if tagged else None, line=first.line, id=first.id)
 
 
 def _own_unit(sentences: Sequence[Sentence], known: str | None) -> _OwnUnit:
@@ -118,16 +120,29 @@ def _refused(own: _OwnUnit, wanted: str, options: ReadOptions, sentence: Sentenc
     name = own.name or "words of several syllables"
     plural = f"{own.name}s" if own.name else name
     why = "" if own.known else f" ({own.reason})"
+    tags = options.unit.scheme if options.unit is not None else None
+    fix = "Give a file with the text of each sentence, such as KLUE, or CoNLL with lines '# text = …'"
     if options.columns:
         lacking = "Words with further columns (data.columns) cannot be cut anew"
-    elif sentence.text is not None and not own.joined:
-        lacking = "Tags that are not entities cannot be moved to other words"
+        fix = f"Give a file of {wanted}s"
+    elif tags is not None and not tags.has_spans:
+        lacking = f"Tags that are not entities, such as {(sentence.tags or '?')[0]}, stay with their words"
+        fix = f"Give a file of {wanted}s"
+    elif own.name == EOJEOL:
+        lacking = "Without a text, they cannot be cut anew"
+        fix = f"Write them as texts: gonie data convert {shlex.quote(sentence.path)} --to klue --out NEW.klue"
     else:
         lacking = "Without a text, they cannot be cut anew"
+    unit = own.name or EOJEOL
+    if tags is None or tags.has_spans:
+        training = f"To train on such words, use --set data.unit={unit}"
+    else:
+        other = "" if unit == EOJEOL else f" --set data.unit={unit}"
+        training = f"To train on such words, run: gonie train pos-ko {shlex.quote(sentence.path)}{other}"
     return InputError(
         f"the words of the file are {plural}{why}, but the unit of the model (data.unit) is {wanted}. "
         f"{lacking}",
         path=sentence.path or None,
         line=sentence.line,
-        fix=f"Train with --set data.unit={own.name or EOJEOL}, or give a file with the text of each sentence",
+        fix=f"{fix}. {training}",
     )

@@ -188,8 +188,8 @@ def evaluate(
     aligned = [*map(align_spans if scheme.has_spans else Aligned, gold, tagged, found)]
     truth, guess = [each.gold for each in aligned], [each.predicted for each in aligned]
     spans, tokens = SpanScores.from_spans(truth, guess), token_counts(gold_tags, predicted_tags)
-    words = [each.sentence.words for each in aligned]
-    novelty = None if seen is None else novelty_counts(words, truth, guess, seen)
+    cut = [each.sentence for each in aligned]
+    novelty = None if seen is None else novelty_counts(cut, truth, guess, seen)
     labels = list(spans.types)
     return Evaluation(
         scheme=scheme,

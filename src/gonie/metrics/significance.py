@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,10 +39,12 @@ class Tally:
 
     ``counts`` (N, 3) holds gold, predicted and correct spans. For plain tags every token is a span, and F1 is
     accuracy. ``data`` is a digest of the sentences: tallies over different sentences cannot be paired.
+    ``unreachable`` is the number of gold spans that tags cannot express. They count as missed.
     """
 
     data: str
     counts: npt.NDArray[np.int64]  # (N, 3)
+    unreachable: int = 0
 
     @classmethod
     def from_tags(
@@ -53,12 +55,13 @@ class Tally:
             (each, read_spans(each.tags or (), scheme), read_spans(tags, scheme))
             for each, tags in zip(sentences, predicted, strict=True)
         )
-        aligned = (align_spans(*each) if scheme.has_spans else Aligned(*each) for each in spans)
+        aligned = [align_spans(*each) if scheme.has_spans else Aligned(*each) for each in spans]
         # Characters, and not words, identify the sentences, so that models of several units can be paired.
-        return cls._count(
+        counted = cls._count(
             ((each.sentence.surface, sorted(each.gold_characters())), set(each.gold), set(each.predicted))
             for each in aligned
         )
+        return replace(counted, unreachable=sum(len(each.unreachable()) for each in aligned))
 
     @classmethod
     def from_labels(cls, texts: Sequence[Labelled], predicted: Sequence[Sequence[str]]) -> Tally:

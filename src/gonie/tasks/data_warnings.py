@@ -19,6 +19,7 @@ from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.report import count
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
+from gonie.text.units import is_korean
 
 Note = Callable[[str], None]
 
@@ -28,6 +29,8 @@ MATTERS = 0.01
 """The share of long shared examples in a split that raises its score noticeably."""
 RARE = 2
 """Labels of at most this many training examples are listed."""
+SAMPLE = 500
+"""The number of first texts from which a language is detected."""
 SHOWN_EXAMPLES = 3
 SHOWN_LABELS = 8
 WIDTH = 70  # characters of a listed example
@@ -64,6 +67,14 @@ PAIRS: ExampleKind[LabelledPair] = ExampleKind(
     lambda each: len(each.first.split()) + len(each.second.split()),
     lambda each: f"{each.first} / {each.second}",
 )
+
+
+def warn_korean(
+    name: str, texts: Sequence[LabelledText | LabelledPair], language: str, advice: str, note: Note
+) -> None:
+    """Note that training texts are Korean, but cut into English words. ``advice`` says what to do."""
+    if language == "en" and is_korean(each.text for each in texts[:SAMPLE]):
+        note(f"{name}: most letters are Hangul, but data.language is en; {advice}")
 
 
 class SharedExamples(Generic[Example]):

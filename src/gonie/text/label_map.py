@@ -165,9 +165,18 @@ def parse_map(rules: Iterable[str], default: Mapping[str, str] | None = None) ->
     return LabelMap(found, shipped)
 
 
+def shipped_map(labels: Collection[str], known: Collection[str]) -> str | None:
+    """Return the name of the shipped map with a rule for each label that leaves most of a model's labels."""
+    covering = [name for name, rules in MAPS.items() if set(labels) <= rules.keys()]
+    left = {name: set(LabelMap(MAPS[name], MAPS[name]).to_labels(known).of_text(labels)) for name in covering}
+    best = max(covering, key=lambda name: len(left[name]), default=None)
+    return best if best is not None and left[best] else None
+
+
 def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
-    """Refuse a file none of whose labels a model knows, and propose a map."""
+    """Refuse a file none of whose labels a model knows, and propose a map, if possible a shipped one."""
     if labels and not set(labels) & set(known):
+        shipped = shipped_map(labels, known)
         found = propose(labels, known)
         unclear = set(found.values()) == {OUTSIDE}
         rules = ["--map " + shlex.quote(f"{old}={'LABEL' if unclear else new}") for old, new in found.items()]
@@ -175,7 +184,7 @@ def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
         raise InputError(
             f"the file's labels are {', '.join(labels[:8])}, and the model's are {', '.join(known[:8])}",
             path=path,
-            fix=f"Map them: {' '.join(rules[:SHOWN])}{rest}",
+            fix=f"Map them: --map {shipped}" if shipped else f"Map them: {' '.join(rules[:SHOWN])}{rest}",
         )
 
 

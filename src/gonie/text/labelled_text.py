@@ -24,7 +24,8 @@ class LabelledText:
     """A text and its labels, as read from a file. A multi-label text may have any number of labels.
 
     ``marks`` are named ranges of ``text`` by character offset, such as the two nominals of a relation.
-    ``path`` and ``line`` locate the start of the text, for messages.
+    ``path`` and ``line`` locate the start of the text, for messages. ``id`` is its id in the file, if it has
+    one.
     """
 
     text: str
@@ -32,6 +33,7 @@ class LabelledText:
     marks: tuple[Span, ...] = ()
     path: str = ""
     line: int = 0
+    id: str | int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +119,7 @@ class LabelledRow(NamedTuple):
     line: int
     text: str
     labels: tuple[str, ...] | None
+    id: str | int | None = None
 
 
 def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tuple[str, ...] | None:

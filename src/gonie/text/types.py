@@ -143,7 +143,7 @@ class Sentence:
     ``line`` locate the start of the sentence, for messages. ``split`` says that a tokenizer made the words
     from a text of the file, which then has no words of its own. ``unreachable`` are the gold spans (start,
     end and label in ``text``) that begin in the sentence, but that tags of its words cannot express. Scores
-    count them as missed.
+    count them as missed. ``id`` is that of the text in its file, if it has one.
     """
 
     words: tuple[str, ...]
@@ -156,6 +156,7 @@ class Sentence:
     line: int = 0
     split: bool = field(default=False, compare=False)
     unreachable: tuple[tuple[int, int, str], ...] = ()
+    id: str | int | None = field(default=None, compare=False)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -177,6 +178,7 @@ class Sentence:
             path=self.path,
             line=self.line,
             split=self.split,
+            id=self.id,
         )
 
     def offsets(self) -> list[tuple[int, int]]:

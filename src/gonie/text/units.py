@@ -22,6 +22,15 @@ ENOUGH = 50
 _HANGUL = re.compile("[ㄱ-ㆎ가-힣\u1100-\u11ff]")
 
 
+def is_korean(texts: Iterable[str]) -> bool:
+    """Return whether most letters of the texts are Hangul."""
+    letters = hangul = 0
+    for text in texts:
+        letters += sum(map(str.isalpha, text))
+        hangul += len(_HANGUL.findall(text))
+    return 2 * hangul > letters
+
+
 def are_syllables(words: Iterable[str]) -> bool:
     """Return whether every Korean word is one syllable, in whatever Unicode form."""
     cut = SyllableTokenizer()

@@ -183,6 +183,7 @@ KLP = (
     "2\t서울\tNNP\tB_LC\n2\t로\tJKB\tO\n\n"
 )
 CONTRACTED = "; 지난 19일\n$<지난 19일:DT>\n1\t지나\tVV\tB_DT\n1\tㄴ\tETM\tI\n2\t19\tSN\tI\n2\t일\tNNB\tI\n\n"
+INSIDE = "; 내 집\n$<내:PS> 집\n1\t나\tNP\tB_PS\n1\t의\tJKG\tO\n2\t집\tNNG\tO\n\n"
 CONLLU = "1\t김철수는\t_\tNOUN\t_\t_\t0\troot\t_\tNE=B-PS\n2\t갔다\t_\tVERB\t_\t_\t1\tx\t_\tNE=O\n\n"
 
 
@@ -191,13 +192,14 @@ CONLLU = "1\t김철수는\t_\tNOUN\t_\t_\t0\troot\t_\tNE=B-PS\n2\t갔다\t_\tVER
     [
         pytest.param(NAVER, 2, "eojeol", id="naver"),
         pytest.param(KLP, 2, "", id="klp2016"),
-        pytest.param(CONTRACTED, 1, "morpheme", id="klp2016 without offsets"),
+        pytest.param(CONTRACTED, 1, "", id="klp2016 with contracted words"),
+        pytest.param(INSIDE, 1, "morpheme", id="klp2016 without offsets"),
     ],
 )
 def test_files_of_korean_corpora(
     text: str, entities: int, own: str, *, tokenizers: dict[str, Tokenizer], tmp_path: Path
 ) -> None:
-    """A morpheme of a contracted word has no offsets, so its text cannot be cut anew."""
+    """An entity that ends inside a contracted word has no offsets, so its text cannot be cut anew."""
     path = tmp_path / "file.txt"
     path.write_text(text * 2, "utf-8")
     for unit in UNITS:

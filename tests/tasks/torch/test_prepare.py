@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from gonie.errors import RecipeError
 from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.pairs.torch.job import PairJob
@@ -13,7 +16,7 @@ from gonie.tasks.pairs.torch.network import PairNetwork
 from gonie.tasks.recipe import load_recipe, recipe_names, recipe_types
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
-from gonie.tasks.torch.prepare import data_key, prepare, synthetic
+from gonie.tasks.torch.prepare import data_key, prepare, synthetic, without_effect
 from gonie.training.loss_terms.table import build_terms, total_loss
 
 NETWORKS = {"tag": TaggingNetwork, "classify": ClassifyingNetwork, "pair": PairNetwork}
@@ -44,3 +47,53 @@ def test_a_synthetic_network_has_the_task_of_the_recipe(name: str) -> None:
     assert isinstance(specimen.model, NETWORKS[recipe.task])
     terms = build_terms(recipe, examples=specimen.examples)
     assert total_loss(specimen.model, specimen.batch, terms).isfinite()
+
+
+@pytest.mark.parametrize(
+    ("changes", "setting"),
+    [
+        ([], """'model.features.groups=["gazetteer"]'"""),
+        (['model.features.groups=["spelling"]'], """'model.features.groups=["spelling", "gazetteer"]'"""),
+        (
+            ["model.words=none", "model.encoder.kind=none", 'model.head.direct=["context"]'],
+            """'model.head.direct=["context", "gazetteer"]'""",
+        ),
+    ],
+)
+def test_gazetteers_that_no_part_uses_are_refused(
+    changes: list[str], setting: str, toy: Path, tmp_path: Path
+) -> None:
+    cities = tmp_path / "cities.txt"
+    cities.write_text("Paris\n")
+    changes = [*changes, f"data.gazetteers.city={cities}"]
+    with pytest.raises(RecipeError, match=rf"data\.gazetteers: .*--set {re.escape(setting)}, or remove"):
+        prepare(load_recipe(toy / "toy.toml", changes), lambda note: None)
+    proposed = shlex.split(setting)[0]
+    prepare(load_recipe(toy / "toy.toml", [*changes, proposed]), lambda note: None)
+    prepare(load_recipe(toy / "toy.toml", [*changes, "data.gazetteers={}"]), lambda note: None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        (["data.backoff=true"], "data.backoff"),
+        (["data.noise.kinds={typos = 1.0}"], "data.noise.kinds"),
+        (["data.vectors_limit=5"], "data.vectors_limit"),
+        (["data.context_window=3"], "data.context_window"),
+        (["data.context_grams=3"], "data.context_grams"),
+        (["data.columns={pos = 0}"], "data.columns"),
+        (["data.context_window=3", 'model.head.direct=["context"]'], None),
+        ([], None),
+    ],
+)
+def test_settings_without_effect_are_noted(changes: list[str], key: str | None, toy: Path) -> None:
+    notes: list[str] = []
+    prepare(load_recipe(toy / "toy.toml", changes), notes.append)
+    found = [note.partition(" has no effect: ")[0] for note in notes if "has no effect" in note]
+    assert found == ([] if key is None else [key])
+
+
+@pytest.mark.parametrize("name", recipe_names(*recipe_types("train")))
+def test_shipped_recipes_have_no_settings_without_effect(name: str) -> None:
+    recipe = load_recipe(name, absent={"data.train": "not-there"})
+    assert not list(without_effect(recipe))

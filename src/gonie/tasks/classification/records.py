@@ -102,7 +102,7 @@ class TextAnswering:
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
         """Yield the rows of a table, with the text column found by the header as in training."""
         column = self._columns[0] if self._columns else text_options(self._classifier.recipe).text_column
-        return read_table(path, kind, report, columns=[[column]], noun="rows", labelled=True)
+        return read_table(path, kind, report, columns=[[column]], noun="rows")
 
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the labels, with the text if it is not a field of the input."""

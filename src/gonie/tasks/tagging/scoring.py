@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gonie.errors import GonieError, InputError
-from gonie.formats.tagged import TaggedSource, survey
+from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.text.label_map import LabelMap, check_known
+from gonie.text.label_map import LabelMap, check_known, shipped_map
 from gonie.text.report import Report
 from gonie.text.schemes import IO, OUTSIDE, PLAIN, Mode, Scheme, from_spans, keep_types, to_spans, type_names
 from gonie.text.types import Sentence
@@ -59,6 +59,9 @@ def score_source(
     ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
     """
     found = survey(source)
+    bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
+    if bare.has_spans != model_scheme.has_spans and found.labels:
+        raise _other_scheme(found, model_scheme)
     view = source.with_tag_scheme(found.scheme)
     sentences = list(view)
     source.report = view.report
@@ -70,14 +73,6 @@ def score_source(
             line=untagged.line,
             fix="Set the tag column: --tag-column N",
         )
-    bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
-    if bare.has_spans != model_scheme.has_spans:
-        raise InputError(
-            f"the model's tags are {model_scheme}, but those of the file are {found.scheme}: "
-            f"{', '.join(list(found.labels)[:5])}",
-            path=source.report.path,
-            fix="Set the tag column: --tag-column N",
-        )
     known_types = type_names(known_tags, model_scheme)
     if labels and not model_scheme.has_spans:
         sentences, labels = _renamed_tags(sentences, labels, known_types), None
@@ -87,6 +82,7 @@ def score_source(
         gold = chain.from_iterable(sentence.tags or () for sentence in sentences)
         named = dict.fromkeys(type_names(dict.fromkeys(gold), bare)) | _unreachable_labels(sentences)
         check_known(list(named), known_types, source.report.path)
+        _notice_map(_count_labels(sentences, bare), known_types, source.report)
     taggings = tag(sentences)
     if labels:
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
@@ -100,6 +96,35 @@ def score_source(
         repair=repair,
         seen=_read_seen(seen) if seen.is_file() else None,
     )
+
+
+def _other_scheme(found: Survey, model_scheme: Scheme) -> InputError:
+    """Return the error for a file whose tags are entities if the model's are not, or the other way round."""
+    fix = (
+        "If the file has entities in another column, choose it with --tag-column N. Otherwise evaluate a "
+        "model of such tags"
+    )
+    if found.scheme.has_spans:
+        fix = (
+            "If the file has such tags in another column, choose it with --tag-column N. Otherwise evaluate "
+            "a model of entities"
+        )
+    return InputError(
+        f"the model's tags are {model_scheme}, but those of the file are {found.scheme}: "
+        f"{', '.join(list(found.labels)[:5])}",
+        path=found.report.path,
+        fix=fix,
+    )
+
+
+def _notice_map(labels: Mapping[str, int], known: Collection[str], report: Report) -> None:
+    """Note a shipped map for a file some of whose labels the model does not have."""
+    unknown = sum(number for label, number in labels.items() if label not in known)
+    name = shipped_map(labels, known) if unknown else None
+    if name is not None:
+        report.noticed[f"gold entities of types that the model does not have (drop them: --map {name})"] += (
+            unknown
+        )
 
 
 def score_taggings(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from gonie.errors import GonieError
+from gonie.errors import GonieError, RecipeError
 from gonie.features.lm_text import TokenisingProgress
-from gonie.tasks.sections import CorpusRecipe, Recipe
+from gonie.tasks.sections import CorpusConfig, CorpusRecipe, NoiseConfig, NoisyCorpusConfig, Recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.job import ExampleJob, Job, Note
 from gonie.tasks.torch.synthetic import SyntheticModel
@@ -35,7 +37,49 @@ def prepare(recipe: Recipe, note: Note, *, folder: Path | None = None, advance: 
     ``folder`` is the run folder, where a task may store what it has read. ``advance`` receives the progress
     of tokenising a long text.
     """
+    if isinstance(recipe, CorpusRecipe):
+        _refuse_unused_gazetteers(recipe)
+        for key, needed in without_effect(recipe):
+            note(f"{key} has no effect: {needed}")
     return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance))
+
+
+def _refuse_unused_gazetteers(recipe: CorpusRecipe) -> None:
+    """Refuse gazetteers that no part of the model uses."""
+    model = recipe.model
+    if not recipe.data.gazetteers or "gazetteer" in model.groups:
+        return
+    head = getattr(model, "head", None)
+    direct = [] if model.sees_tokens else list(getattr(head, "direct", []))
+    key = "model.head.direct" if direct else "model.features.groups"
+    groups = [*(direct or (model.features.groups if model.features else [])), "gazetteer"]
+    setting = shlex.quote(f"{key}={json.dumps(groups)}")
+    raise RecipeError(
+        [
+            "data.gazetteers: the model does not use gazetteer features; add them with "
+            f"--set {setting}, or remove the gazetteers with --set 'data.gazetteers={{}}'"
+        ]
+    )
+
+
+def without_effect(recipe: CorpusRecipe) -> Iterator[tuple[str, str]]:
+    """Yield the data settings of a recipe that change nothing, and what they need."""
+    data, model = recipe.data, recipe.model
+    if data.backoff and data.token_unit != "morpheme":
+        yield "data.backoff", f"data.unit is {data.token_unit}, and only morphemes are cut into syllables"
+    if isinstance(data, NoisyCorpusConfig) and not data.noise.copies and data.noise != NoiseConfig():
+        yield "data.noise.kinds", "there are no noisy copies; for example, --set data.noise.copies=1"
+    if data.vectors is None and data.vectors_limit is not None:
+        yield "data.vectors_limit", "there are no vectors; for example, --set data.vectors=vectors.txt"
+    if data.vectors is not None and model.words is None:
+        yield "data.vectors", "the model has no word embeddings; for example, --set model.words.width=100"
+    if "context" not in model.groups:
+        unused = "the model has no context features; add context to model.features.groups"
+        if data.further_columns:
+            yield "data.columns", unused
+        for key in ("context_window", "context_grams"):
+            if getattr(data, key) != CorpusConfig.model_fields[key].default:
+                yield f"data.{key}", unused
 
 
 def example_task(name: str) -> ExampleTask:

@@ -20,7 +20,7 @@ _TAGS = """NNG NNP NNB NR NP VV VV-R VV-I VA VA-R VA-I VX VX-R VX-I VCP VCN MM M
 JKV JKQ JX JC EP EF EC ETN ETM XPN XSN XSV XSA XSA-R XSA-I XSM XR SF SP SS SSO SSC SE SO SW SL SH SN SB
 USER0 USER1 USER2 USER3 USER4"""
 TAGS = frozenset(_TAGS.split())
-"""The tags that an entry may have: Sejong's as Kiwi writes them, and five free ones."""
+"""The tags that an entry may have: Sejong's with Kiwi's extensions, and five free ones."""
 
 MOST_ENTRIES, LONGEST_FORM, LONGEST_ENTRY = 100_000, 100, 200
 """The maximum number of entries, and of characters of a form and of an entry."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -409,3 +410,14 @@ def test_selected_types_hold_for_spans_inside_tokens(tmp_path: Path) -> None:
     data = read_tag_data(load_recipe("tag", changes), lambda _: None)
     assert [sentence.unreachable for sentence in data.dev] == [((1, 3, "PER"),)] * 3 + [((0, 1, "PER"),)]
     assert len(data.train) == 3
+
+
+def test_korean_texts_are_not_cut_into_english_words(toy: Path, tmp_path: Path) -> None:
+    """Entities inside eojeols would be lost."""
+    file = tmp_path / "a.jsonl"
+    row = {"text": "이순신은 서울에서 태어났다.", "spans": [{"start": 0, "end": 3, "label": "PS"}]}
+    file.write_text((json.dumps(row) + "\n") * 20, "utf-8")
+    with pytest.raises(InputError, match=r"a.jsonl: most letters .* Hangul.*gonie train ner-ko \S+a.jsonl"):
+        prepared(toy, f"data.train={file}")
+    made, _ = prepared(toy, f"data.train={file}", "data.language=ko", "data.unit=syllable")
+    assert made.train.tokens > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +27,7 @@ from gonie.formats.tagged import check_labels
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
-from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.word_data import (
@@ -130,6 +131,8 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     everything = _read(data.train, data, note)
     train, dev, test = _split(recipe, everything, note)
     labels = _checked_labels(data, train)
+    korean = f"for Korean, run: gonie train classify-ko {shlex.quote(data.train)}"
+    warn_korean(data.train, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
     vectors = vectors_of(data)

@@ -21,7 +21,7 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.pairs import PairColumns, PairSource
 from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
-from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
 from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
@@ -82,6 +82,8 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     train, dev, test = _split(recipe, everything, columns, note)
     scale = _scale(data, train, note) if columns.value is not None else None
     labels = _checked_labels(data, columns, train) if scale is None else _fifths(train, scale)
+    korean = "use --set data.language=ko --set data.unit=morpheme"
+    warn_korean(data.train, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, partial(cut_pair, passages), note, noun="pair")
     vectors, sources = vectors_of(data), load_sources(recipe, note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.format import ReadOptions, WordUnit
+from gonie.formats.spans import KOREAN
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.system.files import refuse_stream
@@ -207,6 +209,7 @@ class _Files:
         self.labels = LabelMap(recipe.data.map)
         self.train = self.source(recipe.data.train)
         self.found = _with_types(recipe.data, survey(self.train))
+        _refuse_korean(self.found)
         spans = self.found.scheme.has_spans
         self.target = Scheme(kind=recipe.data.model_scheme) if spans else self.found.scheme
         if recipe.data.backoff and self.splitter.unit == "morpheme":
@@ -232,6 +235,17 @@ class _Files:
             labels=self.labels,
             types=self._data.types,
             keep=self.splitter.unit == "morpheme" and self._data.cache is None,
+        )
+
+
+def _refuse_korean(found: Survey) -> None:
+    """Refuse raw Korean texts that the recipe would cut into English words: most entities would be lost."""
+    if 2 * found.report.noticed[KOREAN] > found.sentences:
+        raise InputError(
+            "most letters of the texts are Hangul, but data.language is en",
+            path=found.report.path,
+            fix=f"Use a Korean recipe: gonie train ner-ko {shlex.quote(found.report.path)}. "
+            "For another model, use --set data.language=ko --set data.unit=syllable",
         )
 
 
