@@ -50,8 +50,9 @@ UNSEEN = (
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
-    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|^[A-Z\d-]+(\s[A-Z\d-]+)*$|^[a-z]+(_[a-z]+)+$|"
-    r"\{task\.|;\s*\}|^import |^from [\w.]+ import|[{;]\s*--?\w+:"
+    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|"
+    r"^[A-Z\d-]+(\s[A-Z\d-]+)*$|^[a-z]+(_[a-z]+)+$|\{task\.|;\s*\}|"
+    r"^import |^from [\w.]+ import|[{;]\s*--?\w+:"
 )
 """Expressions, markup and code."""
 SHOWN = {
@@ -104,9 +105,10 @@ OTHERS = {
         "dev F1", "test F1", "dev accuracy", "test accuracy", "best", "{0}  (95% {1} to {2})",
         "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)", "(start)", "(end)",
         "spans", "eojeol", "syllable", "morpheme", "word", "values", "eojeols", "syllables", "morphemes",
-        "ETA", "{0}: {1}, {2}, ETA {3}", "{0} s", "{0} of {1}", "seconds", "accuracy", "predicts", "steps",
+        "ETA", "{0}: {1}, {2}, ETA {3}", "{0} s", "{0} of {1}", "accuracy", "predicts", "steps",
         "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
-        "for value", "for value; {0} unexplained",
+        "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "seconds",
+        'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})", "separator: blanks ({0})",
         "unit: eojeol ({0})", "unit: syllable ({0})", "unit: morpheme ({0})",
@@ -148,8 +150,9 @@ def _help_texts() -> Iterator[str]:
 
     group = typer.main.get_command(app)
     for command in (group, *_commands(group)):
-        yield from (part for part in paragraphs(command.help or "") if not is_command(part))
-        yield from (param.help for param in command.params if getattr(param, "help", None))
+        helps = (param.help for param in command.params if getattr(param, "help", None))
+        for text in (*(part for part in paragraphs(command.help or "") if not is_command(part)), *helps):
+            yield text.replace("{", "{{").replace("}", "}}")
 
 
 def _commands(group: object) -> Iterator[object]:

@@ -6,31 +6,44 @@ import re
 from collections.abc import Iterable
 from html.parser import HTMLParser
 
+from typer.main import get_command
+
+from gonie.cli.main import app
+from gonie.formats.table import FORMATS, PAIR_FORMATS, TEXT_FORMATS
+from gonie.tasks.recipe import recipe_names
+
 NAMES = """
-gonie ELMo ESIM BiLSTM LSTM CRF PyTorch Captum Kiwi Sejong Ray Studio Label Typer Unicode Git CoNLL JSONL Parquet
-Pearson Spearman AUC McNemar Holm Enter Ctrl Python TensorBoard MLflow Numba Triton Optuna ONNX AllenNLP softmax float
-jamo int Chen et al Hugging Face
-conlleval bootstrap true false none auto
+gonie BiLSTM BiLSTM-CRF BI-LSTM-CRF LSTM-CRF CRF ELMo ESIM PyTorch Kiwi Ray CoNLL Parquet AUC Python
+Label Studio Data curl mkdir iconv cat pip
 """
-"""Models, metrics, tools and file formats."""
-UNITS = "ms min MiB GiB MB KB kB eV"
-IGNORED = (
-    re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*"),  # an option
-    re.compile(r"[\w.\[\]-]+=\S*"),  # a setting
-    re.compile(r"\S*[/\\]\S*"),  # a path
-    re.compile(r"\b[\w-]+(?:\.[\w*-]+)+"),  # a file, or a recipe key
-    re.compile(r"\.\w+\b"),  # a suffix
-    re.compile(r"<[\w|\[\]]+>|\[[\w|…]+\]"),  # the type of an argument
-    re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`"),  # quoted data
-    re.compile(r"\b[A-Z][A-Z0-9_:-]*s?\b"),  # a placeholder, tag or metric
-    re.compile(r"\b\w*[0-9_]\w*\b"),  # a name with a digit
-)
+"""Models, metrics, tools and programs."""
+VALUES = """
+auto none true false cpu cuda strict conlleval viterbi posterior begin outside error gradients erasure
+attention lstm peephole rnn cnn window en ko uner ontonotes wnut crossner tta
+"""
+"""Values of options and recipe keys."""
+UNITS = "ms min MiB GiB MB"
+IGNORED = [
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        r"[A-Z]\w+(?:, [A-Z]\w+)?(?: &| et) [\w.]+ \d{4}(?:, [^()]+\([A-Z]+\))?|arXiv:[\d.]+",  # an article
+        r"(?<![\w-])--?[A-Za-z][\w-]*",  # an option
+        r"[\w.\[\]-]+=\S*",  # a setting
+        r"\S*/\S*",  # a path
+        r"[\w-]+(?:\.[\w*-]+)+",  # a file or a recipe key
+        r"\.\w+",  # a suffix
+        r"<[\w|\[\] ]+>|\[[\w|…]+\]",  # the type of an argument
+        r"'[^']*'|\"[^\"]*\"|`[^`]*`",  # quoted data
+        r"\b[A-Z][A-Z0-9_:-]*s?\b",  # a placeholder, a tag or an abbreviation
+        r"\b\w*[0-9_]\w*\b",  # a name with a digit
+    )
+]
 WORD = re.compile(r"[A-Za-z]{2,}(?:-[A-Za-z]+)*")
 
 
 def english_words(text: str, names: Iterable[str] = ()) -> list[str]:
     """Return the lines of a text with English words, each with the words."""
-    allowed = {*NAMES.split(), *UNITS.split(), *names}
+    allowed = {*f"{NAMES} {VALUES} {UNITS}".split(), *names}
     found = []
     for line in text.splitlines():
         rest = line
@@ -40,6 +53,13 @@ def english_words(text: str, names: Iterable[str] = ()) -> list[str]:
         if words:
             found.append(f"{' '.join(words)}   <<   {line.strip()}")
     return found
+
+
+def own_names() -> set[str]:
+    """Return the names of commands, recipes and formats."""
+    groups = [get_command(app), *getattr(get_command(app), "commands", {}).values()]
+    commands = {name for group in groups for name in getattr(group, "commands", {})}
+    return {*commands, *recipe_names(), *FORMATS, *TEXT_FORMATS, *PAIR_FORMATS}
 
 
 class VisibleText(HTMLParser):

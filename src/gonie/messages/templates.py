@@ -43,6 +43,8 @@ CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
 """A detected setting, the choice, which is data, and the reason."""
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
 """A line: its indent or bullet, its text, and the colon or full stop at its end."""
+GAP = re.compile(r"(?<=\S)(?=[ ]{3})|(?<=[ ]{3})(?=\S)")
+"""The ends of the space between two columns."""
 COUNTED = re.compile(r"\{(\d+)\}(?:개|번|초|분|시간)")
 """A field of a translation that must be a number, because it is counted."""
 COUNT = re.compile(r"[\d,.?]+")
@@ -185,7 +187,8 @@ class Translator:
 
     def _read(self, text: str) -> Rendition:
         if text not in self._readings:
-            self._readings[text] = max(self._ways(text), key=lambda reading: reading.covered)
+            ways = (way for way in self._ways(text) if way.text != text or not way.covered)
+            self._readings[text] = max(ways, key=lambda reading: reading.covered)
         return self._readings[text]
 
     def _ways(self, text: str) -> Iterator[Rendition]:
@@ -246,8 +249,13 @@ class Translator:
             word = self._known.get(place[1], place[1]) if place[1] in WORDS else place[1]
             yield Rendition(f"{word}: {rest.text}", rest.covered)
         for stop in re.finditer(r"[.;] +", text):
-            first, rest = self._read(text[: stop.start()]), self._read(text[stop.end() :])
-            yield Rendition(f"{first.text}{stop[0]}{rest.text}", first.covered + rest.covered)
+            rest = self._read(text[stop.end() :])
+            for end in (stop.start(), stop.start() + 1):  # entries have full stops or not
+                first, space = self._read(text[:end]), text[end : stop.end()]
+                yield Rendition(f"{first.text}{space}{rest.text}", first.covered + rest.covered)
+        if len(cells := GAP.split(text)) > 1:
+            read = list(map(self._read, cells))
+            yield Rendition("".join(cell.text for cell in read), sum(cell.covered for cell in read))
         line = BULLET.fullmatch(text)
         if line and line[2] and line[2] != text:
             inner = self._read(line[2])
@@ -258,7 +266,8 @@ class Translator:
         items, joints = LIST.split(text)[::2], LIST.split(text)[1::2]
         found = sum(map(letters, joints))
         read = [self._read(item) for item in items] if found else []
-        if read and all(each.covered or ITEM.fullmatch(each.text) for each in read):
+        whole = (each.covered >= letters(item) for item, each in zip(items, read, strict=False))
+        if read and all(known or ITEM.fullmatch(item) for item, known in zip(items, whole, strict=True)):
             shown = _join([each.text for each in read], joints)
             yield Rendition(shown, found + sum(each.covered for each in read))
 

@@ -139,7 +139,7 @@ class TrainingDisplay:
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
         for number, command in enumerate(result.output.commands):
-            self._console.print(f"{'     ' if number else say('Try: ')} {command}", markup=False)
+            self._console.print(f"{'     ' if number else say('Try: ')} {say(command)}", markup=False)
 
     def _eta(self, done: float) -> str:
         """Format the remaining time after ``done`` epochs, estimated from the epochs of this session.
