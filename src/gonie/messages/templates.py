@@ -179,6 +179,9 @@ class Translator:
                     self._known[_plain(key)] = translation
                 else:
                     self._counted[key] = translation
+        self._templates.sort(
+            key=lambda each: -each[1].letters
+        )  # of equal ways, the most specific one is first
         self._readings: dict[str, Rendition] = {}
 
     def __call__(self, text: str) -> str:
@@ -197,12 +200,12 @@ class Translator:
         if not text or text.isspace():
             return
         if (known := self._known.get(text)) is not None:
-            yield Rendition(self._write(known, {}), letters(text) + 1)
+            yield Rendition(self._write(known, {}), letters(text))
             return
-        yield from self._parts(text)
         if len(text) <= LONGEST:
             yield from self._counts(text)
             yield from self._matches(text)
+        yield from self._parts(text)
 
     def _matches(self, text: str, *, begun: bool = False) -> Iterator[Rendition]:
         """Read a text by a whole template, or only by templates that begin with a word if ``begun``."""
@@ -223,7 +226,7 @@ class Translator:
             known = self._counted.get(phrase) if number == "1" else self._known.get(phrase)
             if known is not None:
                 shown = self._write(known, {"n": number})
-                yield Rendition(shown if "{n}" in known else f"{shown} {number}개", letters(phrase) + 1)
+                yield Rendition(shown if "{n}" in known else f"{shown} {number}개", letters(phrase))
             else:
                 for each in self._matches(phrase, begun=True):
                     yield Rendition(f"{each.text} {number}개", each.covered)
@@ -238,7 +241,6 @@ class Translator:
         if len(parts) > 1 and all(map(NUMBER.fullmatch, parts)):
             counts = [self._read(part) for part in parts]
             yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
-        yield from self._list(text)
         if (choice := CHOICE.fullmatch(text)) and (name := self._known.get(choice[1])) is not None:
             reason = self._read(choice[3])
             yield Rendition(
@@ -260,6 +262,7 @@ class Translator:
         if line and line[2] and line[2] != text:
             inner = self._read(line[2])
             yield Rendition(f"{line[1]}{inner.text}{line[3]}", inner.covered)
+        yield from self._list(text)
 
     def _list(self, text: str) -> Iterator[Rendition]:
         """Read a list of words and texts: ``a, b and c``."""
@@ -267,7 +270,9 @@ class Translator:
         found = sum(map(letters, joints))
         read = [self._read(item) for item in items] if found else []
         whole = (each.covered >= letters(item) for item, each in zip(items, read, strict=False))
-        if read and all(known or ITEM.fullmatch(item) for item, known in zip(items, whole, strict=True)):
+        if read and all(
+            ITEM.fullmatch(item) or (item and known) for item, known in zip(items, whole, strict=True)
+        ):
             shown = _join([each.text for each in read], joints)
             yield Rendition(shown, found + sum(each.covered for each in read))
 
