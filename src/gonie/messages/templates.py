@@ -52,7 +52,7 @@ KINDS = {None: "field", "!t": "nested", "!l": "list"}
 FIELDS = tuple(KINDS.values())
 BREAKS = " ,;:.("
 """Where a value may begin or end."""
-MOST_CUTS = 30
+MOST_CUTS = 40
 """The most places at which values with nothing between them are cut."""
 LIST = re.compile(r"(, | and | or )")
 ITEM = re.compile(r"'[^']*'|\S+")
@@ -147,11 +147,12 @@ def _expression(piece: tuple[str, str]) -> str:
 
 
 def _cuts(text: str, number: int) -> Iterator[tuple[str, ...]]:
-    """Yield the ways to cut a text into parts before blanks and punctuation, long first parts first."""
+    """Yield the ways to cut a text into parts at blanks and punctuation, long first parts first."""
     if number == 1:
         yield (text,)
         return
-    places = [0, *(at for at in range(1, len(text)) if text[at] in BREAKS)][:MOST_CUTS]
+    ends = (at for at in range(1, len(text)) if text[at] in BREAKS or text[at - 1] == " ")
+    places = [0, *ends][:MOST_CUTS]
     for at in dict.fromkeys((len(text), *reversed(places))):
         yield from ((text[:at], *rest) for rest in _cuts(text[at:], number - 1))
 
