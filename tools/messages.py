@@ -107,7 +107,7 @@ OTHERS = {
         "spans", "eojeol", "syllable", "morpheme", "word", "values", "eojeols", "syllables", "morphemes",
         "ETA", "{0}: {1}, {2}, ETA {3}", "{0} s", "{0} of {1}", "accuracy", "predicts", "steps",
         "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
-        "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "seconds",
+        "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters", "seconds",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})", "separator: blanks ({0})",

@@ -165,7 +165,7 @@ class TrainingDisplay:
         """Show a finished share."""
         if self._console.is_terminal:
             if self._task is None:
-                self._task = self._progress.add_task("", total=1.0, speed="", eta="")
+                self._task = self._progress.add_task("", total=1.0, speed=say(speed), eta=say(eta))
                 self._progress.start()
             self._progress.update(
                 self._task, description=escape(say(step)), completed=share, speed=say(speed), eta=say(eta)
