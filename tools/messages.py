@@ -50,7 +50,7 @@ UNSEEN = (
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
-    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|"
+    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|^<[a-z]+[ >]|</[a-z]+>|"
     r"^[A-Z\d-]+(\s[A-Z\d-]+)*$|^[a-z]+(_[a-z]+)+$|\{task\.|;\s*\}|"
     r"^import |^from [\w.]+ import|[{;]\s*--?\w+:"
 )
@@ -91,6 +91,10 @@ OTHERS = {
         "Usage: ", "Arguments", "Options", "Commands", "Error", "[default: {0}]", "[required]",
         "Show this message and exit.",
     ),
+    "cli/main.py (system)": (
+        "No such file or directory", "Permission denied", "Is a directory", "Not a directory", "File exists",
+        "No space left on device",
+    ),
     "tasks/recipe.py (pydantic)": (
         "Input should be a valid integer", "Input should be a valid number", "Input should be a valid string",
         "Input should be a valid boolean", "Input should be a valid list",
@@ -107,7 +111,9 @@ OTHERS = {
         "spans", "eojeol", "syllable", "morpheme", "word", "values", "eojeols", "syllables", "morphemes",
         "ETA", "{0}: {1}, {2}, ETA {3}", "{0} s", "{0} of {1}", "accuracy", "predicts", "steps",
         "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
-        "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters", "seconds",
+        "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters",
+        "seconds", "spaces", "commas", "semicolons", "choices", "relations", "column", "columns",
+        "standard input", "<{0}> without </{1}>", "</{0}> without <{1}>",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})", "separator: blanks ({0})",

@@ -35,14 +35,15 @@ from gonie.text.report import count_of
 MARK = re.compile(r"\{\{|\}\}|\{(?P<field>\d+|n)(?P<kind>!t|!l)?\}|\{(?P<choice>[^{}]*)\}")
 """What is not literal in a template."""
 NUMBER = re.compile(r"(\d[\d,]*) (.+)", re.DOTALL)
-WORDS = frozenset(("note", "warning", "failed", "gonie"))
+WORDS = frozenset(("note", "warning", "failed", "gonie", "standard input"))
 """Words that begin a message."""
-PLACE = re.compile(r"(\S*[\w./\]\)'\"](?::\d+)?): ", re.DOTALL)
+PLACE = re.compile(r"(standard input|\S*[\w./\]\)'\"](?::\d+)?): ", re.DOTALL)
 """A file, a key, or one of ``WORDS``."""
 CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
 """A detected setting, the choice, which is data, and the reason."""
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
 """A line: its indent or bullet, its text, and the colon or full stop at its end."""
+BRACKETS = re.compile(r"(\s*\()(.*)(\))", re.DOTALL)
 GAP = re.compile(r"(?<=\S)(?=[ ]{3})|(?<=[ ]{3})(?=\S)")
 """The ends of the space between two columns."""
 COUNTED = re.compile(r"\{(\d+)\}(?:개|번|초|분|시간)")
@@ -203,10 +204,11 @@ class Translator:
         if (known := self._known.get(text)) is not None:
             yield Rendition(self._write(known, {}), letters(text))
             return
+        yield from self._parts(text)
         if len(text) <= LONGEST:
             yield from self._counts(text)
             yield from self._matches(text)
-        yield from self._parts(text)
+            yield from self._list(text)
 
     def _matches(self, text: str, *, begun: bool = False) -> Iterator[Rendition]:
         """Read a text by a whole template, or only by templates that begin with a word if ``begun``."""
@@ -241,7 +243,8 @@ class Translator:
         parts = text.split(", ")
         if len(parts) > 1 and all(map(NUMBER.fullmatch, parts)):
             counts = [self._read(part) for part in parts]
-            yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
+            if all(part.covered for part in counts):
+                yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
         if (choice := CHOICE.fullmatch(text)) and (name := self._known.get(choice[1])) is not None:
             reason = self._read(choice[3])
             yield Rendition(
@@ -259,11 +262,11 @@ class Translator:
         if len(cells := GAP.split(text)) > 1:
             read = list(map(self._read, cells))
             yield Rendition("".join(cell.text for cell in read), sum(cell.covered for cell in read))
-        line = BULLET.fullmatch(text)
-        if line and line[2] and line[2] != text:
+        for line in filter(None, (BULLET.fullmatch(text), BRACKETS.fullmatch(text))):
+            if not line[2] or line[2] == text:
+                continue
             inner = self._read(line[2])
             yield Rendition(f"{line[1]}{inner.text}{line[3]}", inner.covered)
-        yield from self._list(text)
 
     def _list(self, text: str) -> Iterator[Rendition]:
         """Read a list of words and texts: ``a, b and c``."""
