@@ -116,7 +116,7 @@ OTHERS = {
         "standard input", "<{0}> without </{1}>", "</{0}> without <{1}>",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
-        "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})", "separator: blanks ({0})",
+        "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})", "separator: blanks ({0})", "separator: spaces ({0})",
         "unit: eojeol ({0})", "unit: syllable ({0})", "unit: morpheme ({0})",
         "{0} must follow an entity with the same label, but {1}", "{0} is not a tag of {1}",
         "{0} opens or continues an entity that is never closed",

@@ -76,6 +76,7 @@ TABLE = {
             "Rows are gold. Columns are predicted. Check the file",
             "행은 정답, 열은 예측입니다. 파일을 확인하세요",
         ),
+        ("my data/a.conll:3: file not found", "my data/a.conll:3: 파일을 찾을 수 없습니다"),
         ("Run: gonie train --set a=1", "실행하세요: gonie train --set a=1"),
         ("expected 3 tokens, got 4", "토큰은 3개여야 하는데 4개입니다"),
     ],

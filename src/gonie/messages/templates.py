@@ -39,6 +39,8 @@ WORDS = frozenset(("note", "warning", "failed", "gonie", "standard input"))
 """Words that begin a message."""
 PLACE = re.compile(r"(standard input|\S*[\w./\]\)'\"](?::\d+)?): ", re.DOTALL)
 """A file, a key, or one of ``WORDS``."""
+PATH = re.compile(r"([^:\n]* [^:\n]*[/.][^:\n]*?(?::\d+)?): ")
+"""A file with a blank in its path."""
 CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
 """A detected setting, the choice, which is data, and the reason."""
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
@@ -254,6 +256,9 @@ class Translator:
             rest = self._read(text[place.end() :])
             word = self._known.get(place[1], place[1]) if place[1] in WORDS else place[1]
             yield Rendition(f"{word}: {rest.text}", rest.covered)
+        if path := PATH.match(text):
+            rest = self._read(text[path.end() :])
+            yield Rendition(f"{path[1]}: {rest.text}", rest.covered)
         for stop in re.finditer(r"[.;] +", text):
             rest = self._read(text[stop.end() :])
             for end in (stop.start(), stop.start() + 1):  # entries have full stops or not
