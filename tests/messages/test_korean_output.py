@@ -292,6 +292,36 @@ def test_every_command_speaks_korean(outcomes: dict[str, Outcome]) -> None:
     assert wrong == [], "\n".join(wrong)
 
 
+MACHINE_READABLE = """
+tag runs/태거 --file text.txt --output jsonl
+tag runs/태거 --file text.txt --output conll
+tag runs/태거 '민수는 서울에 산다.' --nbest 2 --output jsonl
+classify runs/분류 --file text.txt --output jsonl
+analyse '민수는 책을 읽었다.' --output conll
+analyse '민수는 책을 읽었다.' --output jsonl
+"""
+FILES = """
+evaluate runs/태거 test.conll --errors {}.tsv
+evaluate runs/분류 test.tsv --errors {}.jsonl
+evaluate runs/분류 test.tsv --json {}.json
+data convert stray.conll --to jsonl --repair begin --out {}.jsonl
+"""
+
+
+@pytest.mark.usefixtures("outcomes")
+def test_output_for_programs_is_the_same_in_every_language() -> None:
+    for command in MACHINE_READABLE.strip().splitlines():
+        one, other = (typed(command, language=name) for name in ("en", "ko"))
+        assert one == other, command
+        assert one.out, command
+    for at, command in enumerate(FILES.strip().splitlines()):
+        written = {}
+        for name in ("en", "ko"):
+            assert typed(command.format(f"{name}-{at}"), language=name).code == 0
+            written[name] = next(Path().glob(f"{name}-{at}.*")).read_bytes()
+        assert written["en"] == written["ko"], command
+
+
 def test_every_page_speaks_korean(outcomes: dict[str, Outcome]) -> None:
     pages = sorted(Path().rglob("*.html"))
     assert len(pages) >= 8
