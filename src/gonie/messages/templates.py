@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from itertools import chain, groupby, product
+from itertools import chain, groupby, islice, product
 from typing import NamedTuple
 
 from gonie.messages.particles import with_particle
@@ -55,8 +55,10 @@ KINDS = {None: "field", "!t": "nested", "!l": "list"}
 FIELDS = tuple(KINDS.values())
 BREAKS = " ,;:.("
 """Where a value may begin or end."""
-MOST_CUTS = 40
+MOST_CUTS = 24
 """The most places at which values with nothing between them are cut."""
+MOST_STOPS = 8
+"""The most sentences that are read as one."""
 LIST = re.compile(r"(, | and | or )")
 ITEM = re.compile(r"'[^']*'|\S+")
 """An item of a list: a word, or quoted data."""
@@ -187,6 +189,7 @@ class Translator:
             key=lambda each: -each[1].letters
         )  # of equal ways, the most specific one is first
         self._readings: dict[str, Rendition] = {}
+        self._entries: dict[str, int] = {}
 
     def __call__(self, text: str) -> str:
         """Return a text in the language of the table, or as it is if the table does not have it."""
@@ -217,12 +220,34 @@ class Translator:
         for template in [each for anchor, each in self._templates if anchor in text]:
             if begun and not template.english[0].isalpha():
                 continue
-            for values in template.values(text):
+            for values in self._values(template, text):
                 if not all(COUNT.fullmatch(values[name]) for name in COUNTED.findall(template.translation)):
                     continue
                 marks = pieces(template.translation)
                 nested = sum(self._read(values[name]).covered for kind, name in marks if kind == "nested")
                 yield Rendition(self._write(template.translation, values), template.letters + nested)
+
+    def _values(self, template: Template, text: str) -> list[dict[str, str]]:
+        """Return the values of a text that the template made, cut where most of them are entries."""
+        ways = list(template.values(text))
+        if len(ways) < 2:
+            return ways
+        nested = [name for kind, name in pieces(template.translation) if kind == "nested"]
+        return [max(ways, key=lambda way: sum(self._entry(way[name]) for name in nested))]
+
+    def _entry(self, text: str) -> int:
+        """Return the number of letters that a single entry covers in a text."""
+        if text not in self._entries:
+            number = NUMBER.fullmatch(text)
+            counted = number is not None and (number[2] in self._known or number[2] in self._counted)
+            fitting = (
+                each.letters
+                for anchor, each in self._templates
+                if anchor in text and any(pattern.fullmatch(text) for pattern in each.patterns)
+            )
+            whole = text in self._known or counted
+            self._entries[text] = letters(text) if whole else next(fitting, 0) if text else 0
+        return self._entries[text]
 
     def _counts(self, text: str) -> Iterator[Rendition]:
         """Read a number and a phrase, which is in the singular after 1."""
@@ -259,7 +284,7 @@ class Translator:
         if path := PATH.match(text):
             rest = self._read(text[path.end() :])
             yield Rendition(f"{path[1]}: {rest.text}", rest.covered)
-        for stop in re.finditer(r"[.;] +", text):
+        for stop in islice(re.finditer(r"[.;] +", text), MOST_STOPS):
             rest = self._read(text[stop.end() :])
             for end in (stop.start(), stop.start() + 1):  # entries have full stops or not
                 first, space = self._read(text[:end]), text[end : stop.end()]
