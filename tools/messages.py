@@ -34,7 +34,8 @@ UNSEEN = (
     "sklearn.py",
     "text/notebook.py",
     "messages/",
-    "text/tokenizers/",
+    "text/tokenizers/lexicon.py",
+    "text/tokenizers/shapes.py",
     "experiments/drawing.py",
     "runtime/protobuf.py",
     "metrics/novelty.py",
@@ -49,13 +50,15 @@ UNSEEN = (
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
-    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|<[a-z]+[ >]|^[A-Z]+( [A-Z]+)*$|^[a-z]+(_[a-z]+)+$|"
-    r"\{task\.|;\s*\}|^import |^from [\w.]+ import|[{;]\s*--?\w+:"
+    r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|^<[a-z]+[ >]|</[a-z]+>|"
+    r"^[A-Z\d-]+(\s[A-Z\d-]+)*$|^[a-z]+(_[a-z]+)+$|\{task\.|;\s*\}|"
+    r"^import |^from [\w.]+ import|[{;]\s*--?\w+:"
 )
 """Expressions, markup and code."""
 SHOWN = {
     "section", "note", "folded", "say", "opening", "add_column", "Table", "score_grid", "help", "count",
     "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose", "grid_of",
+    "_grid",
 }  # fmt: skip
 """Functions whose arguments are shown, also single words."""
 NAMED = {"header", "columns", "_COLUMNS", "COLUMNS", "names", "caption", "purpose", "noun", "title", "unit"}
@@ -88,6 +91,10 @@ OTHERS = {
         "Usage: ", "Arguments", "Options", "Commands", "Error", "[default: {0}]", "[required]",
         "Show this message and exit.",
     ),
+    "cli/main.py (system)": (
+        "No such file or directory", "Permission denied", "Is a directory", "Not a directory", "File exists",
+        "No space left on device",
+    ),
     "tasks/recipe.py (pydantic)": (
         "Input should be a valid integer", "Input should be a valid number", "Input should be a valid string",
         "Input should be a valid boolean", "Input should be a valid list",
@@ -101,7 +108,19 @@ OTHERS = {
         "arguments", "argument", "a number", "data", "model", "memory", "with", "without", "folder", "report",
         "dev F1", "test F1", "dev accuracy", "test accuracy", "best", "{0}  (95% {1} to {2})",
         "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)", "(start)", "(end)",
-        "spans", "eojeol", "syllable", "morpheme", "word", "values",
+        "spans", "eojeol", "syllable", "morpheme", "word", "values", "eojeols", "syllables", "morphemes",
+        "ETA", "{0}: {1}, {2}, ETA {3}", "{0} s", "{0} of {1}", "accuracy", "predicts", "steps",
+        "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
+        "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters",
+        "seconds", "spaces", "commas", "semicolons", "choices", "relations", "column", "columns",
+        "standard input", "<{0}> without </{1}>", "</{0}> without <{1}>",
+        'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
+        "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
+        "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})",
+        "separator: blanks ({0})", "separator: spaces ({0})",
+        "unit: eojeol ({0})", "unit: syllable ({0})", "unit: morpheme ({0})",
+        "{0} must follow an entity with the same label, but {1}", "{0} is not a tag of {1}",
+        "{0} opens or continues an entity that is never closed",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     ),
 }  # fmt: skip
@@ -138,8 +157,9 @@ def _help_texts() -> Iterator[str]:
 
     group = typer.main.get_command(app)
     for command in (group, *_commands(group)):
-        yield from (part for part in paragraphs(command.help or "") if not is_command(part))
-        yield from (param.help for param in command.params if getattr(param, "help", None))
+        helps = (param.help for param in command.params if getattr(param, "help", None))
+        for text in (*(part for part in paragraphs(command.help or "") if not is_command(part)), *helps):
+            yield text.replace("{", "{{").replace("}", "}}")
 
 
 def _commands(group: object) -> Iterator[object]:

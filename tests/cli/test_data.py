@@ -269,6 +269,12 @@ def test_text_check_shows_every_file_and_fails_for_one_bad_file(tmp_path: Path) 
     assert "3 texts" in caught.value.args[-1]
 
 
+def test_the_labels_of_pairs_are_counted(tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("text\ttext_pair\tlabel\na\tb\tsame\nc\td\tother\na\te\tsame\na\tf\tsame\n", "utf-8")
+    assert "75.0%" in run("stats", pairs)
+
+
 def test_text_stats_count_texts_with_no_or_several_labels(tmp_path: Path) -> None:
     plain = wrote(tmp_path / "a.txt", "one text\nanother\n")
     assert "2 texts without a label" in run("stats", "--texts", "--label-column", "", plain)

@@ -15,6 +15,7 @@ import gonie.training.run  # noqa: F401 (loaded before load_recipe is replaced, 
 from gonie.cli import demo as module
 from gonie.tasks import recipe as recipes
 from gonie.tasks.tagging.recipe import TagRecipe
+from support.korean_words import english_words, own_names
 
 Gonie = Callable[..., Any]
 
@@ -54,6 +55,15 @@ def test_the_demo_writes_its_reports_and_its_commands_work(gonie: Gonie, tmp_pat
     assert any("train ner " in command for command in commands)
     for command in commands:
         _paste(gonie, command)
+
+
+@pytest.mark.usefixtures("small")
+def test_the_demo_speaks_korean(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GONIE_LANG", "ko")
+    outcome = gonie("demo", "--out", "runs/demo")
+    assert outcome.code == 0, outcome.err
+    shown = (outcome.out + outcome.err).replace(module.ENGLISH_SENTENCE, "")
+    assert english_words(shown, {*own_names(), "echo"}) == []
 
 
 def _paste(gonie: Gonie, command: str) -> None:

@@ -9,6 +9,7 @@ Python API.
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Callable
@@ -21,6 +22,7 @@ import pytest
 import gonie as gonie_api
 from gonie.errors import GonieError
 from gonie.runtime.bundle import write_bundle
+from support.korean_words import english_words, own_names
 
 RECIPES = (
     "bilstm, bilstm-crf, chunk, classify, classify-ko, crf, demo, demo-ko, elmo, elmo-ko, elmo-small, "
@@ -647,6 +649,20 @@ def test_a_mistake_is_answered_with_what_to_type(
     assert outcome.err == f"gonie: {answer.format(folder=folder)}\n"
     assert outcome.code == 2
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("typed", "answer"), MISTAKES, ids=[typed for typed, _ in MISTAKES])
+def test_the_answer_is_in_korean(
+    gonie: Callable[..., Any], folder: Path, monkeypatch: pytest.MonkeyPatch, typed: str, answer: str
+) -> None:
+    monkeypatch.setenv("GONIE_LANG", "ko")
+    outcome = gonie(*shlex.split(typed))
+    assert outcome.code == 2
+    assert english_words(outcome.err, {*own_names(), *WORDS.split(), *re.findall(r"[A-Za-z-]+", typed)}) == []
+
+
+WORDS = "question intent premise hypothesis label text pay ship person location negative positive ner-bundle"
+"""Words of the files."""
 
 
 @pytest.mark.parametrize(("call", "answer"), CALLS, ids=[call for call, _ in CALLS])

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
 
+from gonie.cli.main import app
 from gonie.errors import InputError
 from gonie.messages import chosen_language, language, say, use_language, without_language
+from support.korean_words import english_words, own_names
 
 
 @pytest.mark.parametrize(
@@ -76,6 +84,32 @@ def test_help_is_in_korean():
         "gonie train ner mine.conll",
     ):
         assert text in page, text
+
+
+def walk(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, each in getattr(command, "commands", {}).items():
+        yield from walk(each, *path, name)
+
+
+VALUES = """
+text tokens pretty local ray tab blank mixed word eojeol syllable morpheme upos xpos feats misc tsne pca label
+"""
+"""Values of options, which help pages name."""
+
+
+@pytest.mark.parametrize("command", list(walk(get_command(app))), ids=" ".join)
+def test_help_is_whole_in_narrow_terminals(command, monkeypatch):
+    """Hangul is two columns wide. Lines are wrapped and never cut, and nothing stays English."""
+    pages = []
+    for width in (400, 80, 60):
+        monkeypatch.setenv("COLUMNS", str(width))
+        with use_language("ko"):
+            pages.append(CliRunner().invoke(app, [*command, "--help"], prog_name="gonie").stdout)
+    wide, *narrow = (Counter(re.sub(r"[\s│╭╮╰╯─]", "", page)) for page in pages)
+    assert narrow == [wide, wide]
+    prose = re.sub(r"^ +(?:cat|echo|gonie) .*", "", pages[0], flags=re.MULTILINE)
+    assert english_words(prose, {*own_names(), *VALUES.split()}) == []
 
 
 def test_tokens_and_exit_codes_are_the_same(tmp_path):

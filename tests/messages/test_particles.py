@@ -28,6 +28,7 @@ TOPIC, SUBJECT, BY = ("은", "는"), ("이", "가"), ("으로", "로")
         ("(문장)", TOPIC, "은"),
         ("50%", TOPIC, "는"),
         ("runs/ner", SUBJECT, "가"),
+        ("--out", SUBJECT, "이"),
     ],
 )
 def test_the_particle_fits_the_word(word, pair, wanted):

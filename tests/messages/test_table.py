@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+from gonie.messages.templates import COUNTED, FIELDS, Translator, fields, pieces
+
 TOOL = Path(__file__).parent.parent.parent / "tools" / "messages.py"
 SOURCE = '''
 def f(report, path, n, verb):
@@ -63,3 +65,21 @@ def test_texts_are_found_in_code(tool: ModuleType) -> None:
         "Remove {0} of them",
         "gold spans",
     ]
+
+
+def test_every_text_is_found_again(tool: ModuleType) -> None:
+    """A text of the code is read by its own entry, and not by one that fits other texts too."""
+    table = {key: text for key, text in tool.read().items() if "{n}" not in text and not BESIDE.search(key)}
+    translator, wrong = Translator(tool.read()), []
+    for key, translation in table.items():
+        counted = COUNTED.findall(translation)
+        values = {name: str(3 + int(name)) if name in counted else f"x{name}" for name in fields(key)}
+        parts = (values[value] if kind in FIELDS else value.split("|")[0] for kind, value in pieces(key))
+        text, wanted = "".join(parts), Translator({key: translation})
+        if translator(text) != wanted(text):
+            wrong.append(f"{text}: {translator(text)}, not {wanted(text)}")
+    assert wrong == [], "\n".join(wrong)
+
+
+BESIDE = re.compile(r"\}\{\d")
+"""Fields with nothing between them. Their values begin with punctuation."""

@@ -22,6 +22,19 @@ TABLE = {
     "format": "형식",
     "by the suffix {0}": "확장자 {0}에 따라",
     'write {{"a": 1}}': '{{"a": 1}}을 쓰세요',
+    "epoch {0}  loss {1}  {2}{3}  ETA {4}": "에폭 {0}  손실 {1}  {2!t}{3!t}  남은 시간 {4!t}",
+    "dev F1 {0}": "검증 F1 {0}",
+    "  train {0}": "  학습 {0}",
+    "{0} s": "{0}초",
+    "{0}: best at {1}{2}{3}": "{0}: 가장 좋은 값은 {1}{2!t}{3!t}",
+    ", the highest value tried": "(시도한 가장 큰 값)",
+    "; by value: {0}": ". 값별: {0}",
+    "Use {0}": "{0!l}{을/를} 쓰세요",
+    "Rows are gold. Columns are predicted.": "행은 정답, 열은 예측입니다.",
+    "Run: {0}": "실행하세요: {0}",
+    "--set {0}": "--set {0}",
+    "expected {0}, got {1}": "{0!t}{이/가} 있어야 하는데 {1!t}입니다",
+    "expected {0} tokens, got {1}": "토큰은 {0}개여야 하는데 {1}개입니다",
 }
 
 
@@ -41,6 +54,31 @@ TABLE = {
         ("format: conll (by the suffix .conll)", "형식: conll (확장자 .conll에 따라)"),
         ("a: file not found\n  - Check the file.", "a: 파일을 찾을 수 없습니다\n  - 파일을 확인하세요."),
         ('write {"a": 1}', '{"a": 1}을 쓰세요'),
+        (
+            "epoch   1  loss   5.5541  dev F1   0.00  ETA 2 s",
+            "에폭   1  손실   5.5541  검증 F1   0.00  남은 시간 2초",
+        ),
+        (
+            "epoch  10  loss  12.5000  dev F1  10.00  train  20.00  ETA ?",
+            "에폭  10  손실  12.5000  검증 F1  10.00  학습  20.00  남은 시간 ?",
+        ),
+        ("lr: best at 0.1", "lr: 가장 좋은 값은 0.1"),
+        ("lr: best at 0.1; by value: 0.1: 3.0", "lr: 가장 좋은 값은 0.1. 값별: 0.1: 3.0"),
+        (
+            "lr: best at 0.1, the highest value tried; by value: 0.1: 3.0",
+            "lr: 가장 좋은 값은 0.1(시도한 가장 큰 값). 값별: 0.1: 3.0",
+        ),
+        ("2 tokens and 3 sentences", "토큰 2개와 문장 3개"),
+        ("Use tokens, 'a b' or columns", "tokens, 'a b' 또는 columns를 쓰세요"),
+        ("format: a and b (by the suffix .x)", "형식: a와 b (확장자 .x에 따라)"),
+        ("  gonie train ner       Check the file", "  gonie train ner       파일을 확인하세요"),
+        (
+            "Rows are gold. Columns are predicted. Check the file",
+            "행은 정답, 열은 예측입니다. 파일을 확인하세요",
+        ),
+        ("my data/a.conll:3: file not found", "my data/a.conll:3: 파일을 찾을 수 없습니다"),
+        ("Run: gonie train --set a=1", "실행하세요: gonie train --set a=1"),
+        ("expected 3 tokens, got 4", "토큰은 3개여야 하는데 4개입니다"),
     ],
 )
 def test_a_text_is_translated(english, korean):

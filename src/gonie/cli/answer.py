@@ -24,6 +24,7 @@ from gonie.cli.views.stream_output import stream_writer
 from gonie.errors import InputError
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
+from gonie.messages import say
 from gonie.tasks.loaded import load_model
 from gonie.tasks.records import ReturnedFields, renamed_note
 from gonie.text.report import Report, count_of
@@ -123,11 +124,11 @@ class AnswerCommand:
                 raise typer.Exit(INTERRUPTED) from None
             progress.finished(outcome)
             for note in renamed_note(progress.renamed):
-                typer.echo(f"note: {note}", err=True)
+                typer.echo(say(f"note: {note}"), err=True)
         if outcome.bad and outcome.bad == outcome.rows:
             raise InputError(f"every row is invalid. The first is {outcome.first_bad}")
         if outcome.bad:
-            typer.echo(f"note: the first invalid row is {outcome.first_bad}", err=True)
+            typer.echo(say(f"note: the first invalid row is {outcome.first_bad}"), err=True)
 
     def _options(self) -> dict[str, Any]:
         return {**self.options, **({"tokenised": True} if self.input == TOKENS else {})}

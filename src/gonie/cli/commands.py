@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 
 import typer
@@ -50,19 +50,32 @@ class TranslatedHelp:
 
 @contextmanager
 def _translated(command: Any, ctx: Any) -> Iterator[None]:
-    """Translate the help of a command, of its options and of its own commands inside the block."""
+    """Translate the help of a command, of its options and of its own commands inside the block.
+
+    Texts in tables are folded: an ellipsis, Rich's default, also cuts wide letters that fit.
+    """
     from typer import rich_utils
+
+    from gonie.reports.console import FoldedColumns, FoldedTable
 
     shown = [command, *command.get_params(ctx), *getattr(command, "commands", {}).values()]
     kept = [(each, "help", each.help) for each in shown if getattr(each, "help", None)]
+    kept += [(each, "rich_help_panel", name) for each in shown if (name := _panel(each))]
     kept += [(rich_utils, name, getattr(rich_utils, name)) for name in HELP_TEXTS]
-    for each, name, text in kept:
-        setattr(each, name, _paragraphs(text))
-    try:
-        yield
-    finally:
+    with ExitStack() as restored:
         for each, name, text in kept:
-            setattr(each, name, text)
+            restored.callback(setattr, each, name, text)
+            setattr(each, name, _paragraphs(text))
+        for name, folded in (("Table", FoldedTable), ("Columns", FoldedColumns)):
+            restored.callback(setattr, rich_utils, name, getattr(rich_utils, name))
+            setattr(rich_utils, name, folded)
+        yield
+
+
+def _panel(shown: Any) -> str:
+    """Return the heading of an option in its help page, or an empty string if it has none of its own."""
+    name = getattr(shown, "rich_help_panel", None)
+    return name if isinstance(name, str) else ""
 
 
 def _paragraphs(text: str) -> str:

@@ -32,6 +32,7 @@ def demo(
 
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.training_display import TrainingDisplay, clock
+    from gonie.messages import say
     from gonie.reports.console import MessageConsole
 
     check_output_folder(out)
@@ -49,11 +50,11 @@ def demo(
         ("English: names of people, places and organisations", "demo", out),
         ("Korean: 여섯 가지 개체명, 음절 단위", "demo-ko", out / KOREAN),
     ):
-        console.rule(f"[bold]{title}")
+        console.rule(f"[bold]{say(title)}")
         with TrainingDisplay(console, closing=False) as display:
             if start_run(load_recipe(name), folder, display, name=name) is None:
                 raise typer.Exit(130)
-    console.rule("[bold]Results")
+    console.rule(f"[bold]{say('Results')}")
     _show(console, out, ENGLISH_SENTENCE)
     _show(console, out / KOREAN, KOREAN_SENTENCE)
     _explain(console, out, ENGLISH_SENTENCE)

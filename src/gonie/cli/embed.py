@@ -57,6 +57,7 @@ def embed(
     from gonie.cli.inputs import read_sentences
     from gonie.cli.views.embed_output import vector_file
     from gonie.cli.views.progress import StepProgress
+    from gonie.messages import say
     from gonie.tasks.language_model.torch.embedder import Embedder, pick_device
     from gonie.tasks.language_model.torch.folder import load_bilm
     from gonie.tasks.paths import shadowed_folder
@@ -65,7 +66,7 @@ def embed(
 
     place = pick_device(device)
     if shadow := shadowed_folder(bilm):
-        typer.echo(f"note: {shadow}", err=True)
+        typer.echo(say(f"note: {shadow}"), err=True)
     with vector_file(out) as write, StepProgress("embedding") as progress:
         saved = load_bilm(bilm)
         embedder = Embedder(saved, device=place)
@@ -77,5 +78,6 @@ def embed(
             write(words, vectors)
             number, tokens = number + 1, tokens + len(words)
             progress.describe(f"{number:,} sentences, {tokens:,} tokens")
-    shape = f"{embedder.depth} layers of width {embedder.width}"
-    typer.echo(f"{out}: {count(number, 'sentence')}, {count(tokens, 'token')}; {shape}")
+    counts = f"{count(number, 'sentence')}, {count(tokens, 'token')}"
+    told = f"{counts}; {embedder.depth} layers of width {embedder.width}"
+    typer.echo(f"{out}: {say(told)}")

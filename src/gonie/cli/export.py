@@ -55,6 +55,7 @@ def export(
     check_output_files(onnx)
     limit_spinning()
     from gonie.export.cost import measure_cost
+    from gonie.messages import say
     from gonie.tasks.table import TASKS
     from gonie.training.export_run import export_run
 
@@ -63,10 +64,10 @@ def export(
         progress.describe("measuring load time and memory")
         cost = measure_cost(out, *TASKS[exported.task].sample)
     if exported.int8 is not None:
-        typer.echo(f"int8, on the dev data: {exported.int8}")
+        typer.echo(say(f"int8, on the dev data: {exported.int8}"))
     else:
         value, tokens = exported.difference.value, exported.difference.tokens
-        typer.echo(f"scores equal those of the trained model within {value:.1g}, on {tokens:,} tokens")
-    typer.echo(f"{out}: {exported.size / 1e6:.1f} MB; {cost}")
+        typer.echo(say(f"scores equal those of the trained model within {value:.1g}, on {tokens:,} tokens"))
+    typer.echo(f"{out}: {exported.size / 1e6:.1f} MB; {say(str(cost))}")
     if onnx:
         typer.echo(f"{onnx}: {onnx.stat().st_size / 1e6:.1f} MB")

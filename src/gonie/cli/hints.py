@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from gonie.errors import InputError
+from gonie.messages import say
 
 COMMANDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("predict", "annotate", "infer"), ("gonie tag", "gonie classify")),
@@ -345,7 +346,7 @@ def explain_command(group: str, name: str, args: Sequence[str], known: Sequence[
         lines = [f"{group} {near[0]}{rest}"]
     else:
         return InputError(wrong, fix=f"See {group} --help")
-    return InputError(wrong, fix=f"Type: {' or '.join(lines)}")
+    return InputError(wrong, fix=f"Type: {say(' or ').join(lines)}")
 
 
 def explain_usage(error: Any, path: str, command: Any, args: Sequence[str]) -> InputError:

@@ -44,6 +44,7 @@ def import_elmo(
 
     check_output_folder(out)
     limit_spinning()
+    from gonie.messages import say
     from gonie.tasks.language_model.torch.folder import check_free, save_bilm
     from gonie.tasks.language_model.torch.published_elmo import read_published
     from gonie.text.tokenizers import tokenizer
@@ -56,10 +57,11 @@ def import_elmo(
         save_bilm(out, saved, storage=storage)
     shape = saved.shape
     number = sum(weight.numel() for weight in saved.bilm.parameters())
-    typer.echo(
+    told = (
         f"{out}: {number:,} parameters; byte embeddings of width {shape.byte_width}, "
         f"{sum(count for _, count in shape.filters):,} filters, {shape.highways} highway layers; "
         f"{shape.layers} LSTM layers per direction with {shape.hidden:,} cells and projection {shape.width}, "
         f"{'with' if shape.skip else 'without'} skip connections; "
         f"output: {saved.bilm.layers} layers of width {saved.bilm.width}"
     )
+    typer.echo(say(told))

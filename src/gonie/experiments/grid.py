@@ -218,5 +218,5 @@ def _with_cells(grid: Grid, problem: str, cells: list[GridCell]) -> str:
     """Return the problem and, unless every cell has it, the cells that have it."""
     if len(cells) == len(grid.cells):
         return problem
-    more = f" and {len(cells) - 1} more of {len(grid.cells)} cells" if len(cells) > 1 else ""
-    return f"{problem} ({grid.name(cells[0])}{more})"
+    name, more = grid.name(cells[0]), len(cells) - 1
+    return f"{problem} ({name} and {more} more of {len(grid.cells)} cells)" if more else f"{problem} ({name})"

@@ -166,11 +166,11 @@ class ExplainSession:
         """Return what the faithfulness was measured on, as a sentence."""
         if held_out is None:
             return f"Faithfulness was measured on the {self.examples} below and may differ on others."
-        number = count(max(each.texts for each in figures), self.model.noun)
+        number = max(each.texts for each in figures)
         if held_out.file == folder / SAMPLES:
-            own = number.replace(" ", " held-out ", 1)
+            own = count(number, f"held-out {self.model.noun}")
             return f"Faithfulness was measured on {own} of the dev data."
-        return f"Faithfulness was measured on {number} of {held_out.file.name}."
+        return f"Faithfulness was measured on {count(number, self.model.noun)} of {held_out.file.name}."
 
     def _explain(self, items: Iterable[Any], methods: Sequence[Method]) -> Iterator[Explained]:
         return explain_items(self.model, items, methods=methods, gradients=self.gradients)

@@ -93,7 +93,7 @@ def find_columns(table: TableRows, options: PairOptions, report: Report) -> Pair
             f"no columns {wanted} for the two texts; the columns are {listed}",
             path=report.path,
             line=line,
-            fix=_rename("columns", "them", options.advice.texts),
+            fix=_rename(options.advice.texts, many=True),
         )
     report.choose("texts", " and ".join(texts), options.reasons.texts if options.texts else "by their names")
     if not options.gold:
@@ -106,15 +106,18 @@ def find_columns(table: TableRows, options: PairOptions, report: Report) -> Pair
             f"{listed}",
             path=report.path,
             line=line,
-            fix=_rename("column", "it", options.advice.gold),
+            fix=_rename(options.advice.gold, many=False),
         )
     is_label = bool(options.label) or (not options.value and found in LABELS)
     report.choose("labels" if is_label else "values", found, options.reasons.gold if asked else "by its name")
     return PairColumns(*texts, found if is_label else None, None if is_label else found)
 
 
-def _rename(columns: str, pronoun: str, advice: str) -> str:
-    return f"Rename the {columns}" + (f", or name {pronoun}: {advice}" if advice else "")
+def _rename(advice: str, *, many: bool) -> str:
+    """Return what to do about one column or many that are not there."""
+    if advice:
+        return f"Rename the column{'s' if many else ''}, or name {'them' if many else 'it'}: {advice}"
+    return f"Rename the column{'s' if many else ''}"
 
 
 def _text(record: Mapping[str, Any], name: str, path: str, line: int) -> str:

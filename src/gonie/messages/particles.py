@@ -25,7 +25,7 @@ WORD = 4
 _ENDINGS: tuple[tuple[re.Pattern[str], Sound], ...] = (
     (re.compile(r"le?$"), "ㄹ"),  # label, file
     (re.compile(r"([mn]|[aeiou][mn]e|ng)$"), "consonant"),  # token, name
-    (re.compile(r"(^|[^aeiou])[aeiou](ck|[bkpt])$"), "consonant"),  # set, map
+    (re.compile(r"(^|[^aeiou])[aeiou](ck|[bkpt])$|out$"), "consonant"),  # set, map, out
 )
 
 

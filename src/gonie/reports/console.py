@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from rich.console import Console
+from rich.columns import Columns
+from rich.console import Console, OverflowMethod
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 from gonie.messages import language, say
+
+FOLD: OverflowMethod = "fold"
+"""How lines in cells are wrapped. An ellipsis, Rich's default, also cuts wide letters that fit."""
+
+
+class FoldedTable(Table):
+    """A table that cuts nothing off."""
+
+    def add_row(self, *cells: Any, **settings: Any) -> None:
+        """Add a row."""
+        super().add_row(*cells, **settings)
+        for column in self.columns:
+            column.overflow = FOLD
+
+
+class FoldedColumns(Columns):
+    """Texts beside each other, of which nothing is cut off."""
+
+    def __init__(self, shown: Iterable[Any] = (), **settings: Any) -> None:
+        super().__init__(shown, **settings)
+        for each in self.renderables:
+            if isinstance(each, Text):
+                each.overflow = FOLD
 
 
 class MessageConsole(Console):
@@ -40,5 +65,6 @@ def _translated(shown: Any) -> Any:
     if isinstance(shown, Table):
         for column in shown.columns:
             column.header = _translated(column.header) if isinstance(column.header, str) else column.header
+            column.overflow = FOLD
         shown.title, shown.caption = _translated(shown.title), _translated(shown.caption)
     return shown

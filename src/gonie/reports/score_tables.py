@@ -17,7 +17,7 @@ from gonie.reports.svg import interval_bar
 MOST_LABELS, MOST_CELLS = 100, 24
 """The maximum number of labels in a score table and in a confusion table."""
 
-CONFUSION_NOTE = "Rows are gold, columns are predicted. Darker cells have a larger share of their row. "
+CONFUSION_NOTE = "Rows are gold, columns are predicted. Darker cells have a larger share of their row."
 
 
 def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:

@@ -144,7 +144,7 @@ def unreachable_spans(evaluation: Evaluation) -> str:
 def _confusion(evaluation: Evaluation) -> Markup:
     return section(
         "Confusion",
-        note(CONFUSION_NOTE if evaluation.plain else CONFUSION_NOTE + BOUNDARY_NOTE),
+        note(CONFUSION_NOTE if evaluation.plain else f"{CONFUSION_NOTE} {BOUNDARY_NOTE}"),
         confusion_table(evaluation.confusion, boundaries=not evaluation.plain),
         None if evaluation.boundaries is None else _boundaries(evaluation.boundaries),
     )

@@ -124,11 +124,11 @@ class CompareDisplay:
             self._console.print(Text(text, style="dim"))
 
     def _advance(self, event: Advanced) -> None:
-        at = f"epoch {event.epoch}/{event.epochs}"
-        at += "" if event.score is None else f"  dev {100 * event.score:.2f}"
+        score = "" if event.score is None else f"  dev {100 * event.score:.2f}"
+        at = say(f"epoch {event.epoch}/{event.epochs}{score}")
         self._shares[event.folder] = share = (event.epoch - 1 + event.share) / event.epochs
         if self._whole is not None:
-            self._progress.update(self._running[event.folder], completed=share, status=say(at))
+            self._progress.update(self._running[event.folder], completed=share, status=at)
             self._show_whole()
         elif time.monotonic() - self._printed > QUIET_SECONDS:
             self._print(f"{self._name(event.folder)}: {at}")
@@ -148,9 +148,9 @@ class CompareDisplay:
             self._print(f"{place} failed: {outcome.error}")
         elif self._whole is None:
             scores = {"dev": outcome.dev, "train": outcome.train, "test": outcome.test}
-            scored = ", ".join(f"{name} {100 * s:.2f}" for name, s in scores.items() if s is not None)
-            spent = f"best epoch {outcome.best_epoch}, {clock(outcome.seconds)}"
-            self._print(f"{place} {scored}, {spent}; ETA {self._eta()}")
+            scored = ", ".join(f"{say(name)} {100 * s:.2f}" for name, s in scores.items() if s is not None)
+            spent = clock(outcome.seconds)
+            self._print(f"{place} {scored}, best epoch {outcome.best_epoch}, {spent}; ETA {self._eta()}")
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False)
@@ -158,7 +158,7 @@ class CompareDisplay:
 
     def _show_whole(self) -> None:
         if self._whole is not None:
-            runs, eta = f"{self._done}/{self._total} runs", f"ETA {self._eta()}"
+            runs, eta = f"{self._done}/{self._total} runs", f"{say('ETA')} {say(self._eta())}"
             self._progress.update(self._whole, description=say(runs), completed=self._done, status=eta)
 
     def _eta(self) -> str:
@@ -192,5 +192,6 @@ def _table(comparison: Comparison) -> Table:
         shown = name if at < len(comparison.axes) else say(name)
         table.add_column(Text(shown), justify=side, overflow="fold")
     for row in comparison.rows:
-        table.add_row(*map(Text, cells(comparison, row)), style="bold green" if row.best else None)
+        *values, standing = cells(comparison, row)
+        table.add_row(*map(Text, (*values, say(standing))), style="bold green" if row.best else None)
     return table

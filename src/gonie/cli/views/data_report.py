@@ -12,7 +12,7 @@ from rich.text import Text
 from gonie.errors import OPTION
 from gonie.formats.inspect import QUANTILES
 from gonie.messages import say
-from gonie.text.report import count
+from gonie.text.report import count, count_of
 
 if TYPE_CHECKING:
     from gonie.formats.inspect import Check, Stats
@@ -80,20 +80,18 @@ def print_text_stats(console: Console, measured: TextStats) -> None:
     print_lines(console, measured.report.lines())
     print_lines(console, [f"text length in words: {_quantiles(measured.lengths)}"])
     facts = {
-        ("text", "without a label"): measured.unlabelled,
-        ("text", "with more than one label"): measured.multi_label,
-        ("repeated text", ""): measured.repeated,
-        ("repeated text", "with different labels"): measured.contradicted,
+        "texts without a label": measured.unlabelled,
+        "texts with more than one label": measured.multi_label,
+        "repeated texts": measured.repeated,
+        "repeated texts with different labels": measured.contradicted,
     }
     if measured.overlap is not None:
-        facts["text", "also in the first file"] = measured.overlap.texts
+        facts["texts also in the first file"] = measured.overlap.texts
         if measured.overlap.new_labels:
             print_lines(console, [f"labels not in the first file: {', '.join(measured.overlap.new_labels)}"])
-    print_lines(
-        console,
-        [f"{count(number, noun)} {fact}".rstrip() for (noun, fact), number in facts.items() if number],
-    )
-    _print_labels(console, measured.labels, kind="label", whole=measured.report.texts)
+    print_lines(console, [count_of(number, fact) for fact, number in facts.items() if number])
+    whole = measured.report.texts or measured.report.pairs
+    _print_labels(console, measured.labels, kind="label", whole=whole)
 
 
 def _quantiles(lengths: tuple[float, ...]) -> str:

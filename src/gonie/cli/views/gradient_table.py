@@ -10,6 +10,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.reports.console import MessageConsole
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.synthetic import SyntheticModel
@@ -36,9 +37,10 @@ class GradientTable:
         self._blocks = sum(trained.values())
         self._print(
             f"small model with the recipe's parts: {sum(p.numel() for p in model.parameters()):,} "
-            f"parameters, {len(instance.encoding.labels)} {_named(instance)}"
+            f"parameters, {_described(instance)}"
         )
-        self._print(f"central differences in float64, ε = {_step(instance, epsilon)}")
+        step, reason = _step(instance, epsilon)
+        self._print(f"central differences in float64, ε = {step:g} ({reason})")
         fixed = [name for name, learns in trained.items() if not learns]
         if fixed:
             self._print(f"not trained, so not checked: {', '.join(fixed)}")
@@ -49,7 +51,7 @@ class GradientTable:
         """Run all checks, with a progress bar on a terminal."""
         bar = Progress(console=self._console, transient=True, disable=not self._console.is_terminal)
         with bar:
-            return list(bar.track(checks, total=self._blocks, description="blocks"))
+            return list(bar.track(checks, total=self._blocks, description=say("blocks")))
 
     def end(self, found: list[BlockCheck], tolerance: float) -> None:
         """Print the table and the verdict."""
@@ -68,21 +70,23 @@ class GradientTable:
         self._console.print(Text(text, style))
 
 
-def _named(instance: SyntheticModel[Any, Any]) -> str:
-    """Return the noun for the labels, and the size of the synthetic text."""
-    batch = instance.batch
-    size = f"{len(batch['mask'])} sentences, {int(batch['mask'].sum())} tokens"
+def _described(instance: SyntheticModel[Any, Any]) -> str:
+    """Return the number of labels and the size of the synthetic text."""
+    batch, labels = instance.batch, len(instance.encoding.labels)
+    sentences, tokens = len(batch["mask"]), int(batch["mask"].sum())
     if "places" in batch:
-        return f"labels; {len(batch['places'])} synthetic texts: {size}"
-    return f"tags; synthetic text: {size}"
+        texts = len(batch["places"])
+        return f"{labels} labels; {texts} synthetic texts: {sentences} sentences, {tokens} tokens"
+    return f"{labels} tags; synthetic text: {sentences} sentences, {tokens} tokens"
 
 
-def _step(instance: SyntheticModel[Any, Any], epsilon: float | None) -> str:
+def _step(instance: SyntheticModel[Any, Any], epsilon: float | None) -> tuple[float, str]:
+    """Return the step of the differences and its reason."""
     if epsilon is not None:
-        return f"{epsilon:g} (--epsilon)"
+        return epsilon, "--epsilon"
     kinks = kinked_parts(instance.model)
     reason = f"small because of kinks in {', '.join(kinks)}" if kinks else "all parts are smooth"
-    return f"{step_for(instance.model):g} ({reason})"
+    return step_for(instance.model), reason
 
 
 def _grid(found: list[BlockCheck]) -> Table:
@@ -92,14 +96,14 @@ def _grid(found: list[BlockCheck]) -> Table:
         grid.add_column(name, justify="right" if name else "left", no_wrap=True)
     for check in found:
         numbers = (f"{number:.1e}" for number in (check.difference, check.relative, check.single))
-        shape, share = "×".join(map(str, check.shape)), f"{check.compared:,} of {check.size:,}"
+        shape, share = "×".join(map(str, check.shape)), say(f"{check.compared:,} of {check.size:,}")
         grid.add_row(Text(check.name), shape, share, *numbers, _verdict(check))
     return grid
 
 
 def _verdict(check: BlockCheck) -> Text:
     if check.difference == check.single == 0.0:
-        return Text("0 everywhere", "yellow")  # no token of the text uses it
+        return Text(say("0 everywhere"), "yellow")  # no token of the text uses it
     if check.passed:
-        return Text("ok", "green")
-    return Text("fails" if not check.right else "float32 fails", "bold red")
+        return Text(say("ok"), "green")
+    return Text(say("float32 fails" if check.right else "fails"), "bold red")

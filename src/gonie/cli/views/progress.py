@@ -115,7 +115,7 @@ class BulkProgress(DelayedProgress):
     def __init__(self, out: Path) -> None:
         text = TextColumn("{task.description}", markup=False)
         super().__init__(
-            text, BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn()
+            text, BarColumn(bar_width=20), TimeElapsedColumn(), TextColumn(say("ETA")), TimeRemainingColumn()
         )
         self._out = out
         self._task = self._progress.add_task(say("scanning the files"), total=None)

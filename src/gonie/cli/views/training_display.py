@@ -53,7 +53,9 @@ class TrainingDisplay:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=28),
-            TextColumn("{task.percentage:>3.0f}%  {task.fields[speed]}  ETA {task.fields[eta]}"),
+            TextColumn(
+                f"{{task.percentage:>3.0f}}%  {{task.fields[speed]}}  {say('ETA')} {{task.fields[eta]}}"
+            ),
             console=self._console,
             transient=True,
         )
@@ -110,7 +112,7 @@ class TrainingDisplay:
         """Print a line with the loss, scores and speed of an epoch."""
         self._done.append(epoch)
         speed = epoch.tokens / max(epoch.seconds, 1e-6)
-        star = " [green]best[/green]" if epoch.improved else ""
+        star = f" [green]{say('best')}[/green]" if epoch.improved else ""
         train = "" if epoch.train_score is None else f"  train {100 * epoch.train_score:6.2f}"
         self._console.print(
             f"epoch {epoch.epoch:>3}  loss {epoch.loss:8.4f}  {escape(epoch.shown)}{train}"
@@ -137,7 +139,7 @@ class TrainingDisplay:
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
         for number, command in enumerate(result.output.commands):
-            self._console.print(f"{'     ' if number else say('Try: ')} {command}", markup=False)
+            self._console.print(f"{'     ' if number else say('Try: ')} {say(command)}", markup=False)
 
     def _eta(self, done: float) -> str:
         """Format the remaining time after ``done`` epochs, estimated from the epochs of this session.
@@ -163,10 +165,10 @@ class TrainingDisplay:
         """Show a finished share."""
         if self._console.is_terminal:
             if self._task is None:
-                self._task = self._progress.add_task("", total=1.0, speed=speed, eta=eta)
+                self._task = self._progress.add_task("", total=1.0, speed=say(speed), eta=say(eta))
                 self._progress.start()
             self._progress.update(
-                self._task, description=escape(say(step)), completed=share, speed=say(speed), eta=eta
+                self._task, description=escape(say(step)), completed=share, speed=say(speed), eta=say(eta)
             )
         elif (now := time.monotonic()) - self._printed > QUIET_SECONDS:
             self._console.print(f"{step}: {share:.0%}, {speed}, ETA {eta}", markup=False)

@@ -99,10 +99,11 @@ def distinct(batch: TextRows) -> Distinct:
 
 def _too_short(tokens: Ids, rows: int, steps: int) -> InputError:
     words = int(np.count_nonzero(np.asarray(tokens) > END))
-    fewer = f"{len(tokens) // steps:,} rows of {steps:,} steps, or " if len(tokens) >= steps else ""
+    fewer, shorter = len(tokens) // steps, max(len(tokens) // rows, 1)
+    most = f"{min(rows, len(tokens)):,} rows of {shorter:,} steps"
+    most = f"{fewer:,} rows of {steps:,} steps, or {most}" if fewer else most
     return InputError(
         f"too little text: {rows:,} rows of {steps:,} steps need {rows * steps:,} tokens, got "
         f"{len(tokens):,} ({words:,} words and the sentence boundaries)",
-        fix=f"Use more text, or set train.rows and train.steps to at most {fewer}"
-        f"{min(rows, len(tokens)):,} rows of {max(len(tokens) // rows, 1):,} steps",
+        fix=f"Use more text, or set train.rows and train.steps to at most {most}",
     )

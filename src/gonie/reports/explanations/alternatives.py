@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gonie.messages import say
 from gonie.reports.explanation import TextExplanation
 from gonie.text.types import Candidate
 
@@ -16,7 +17,7 @@ def answer(each: TextExplanation) -> list[tuple[str, str]]:
     A predicted value has no probability.
     """
     if not each.probabilities:
-        return [(value, "") for value in each.given]
+        return [(say(value), "") for value in each.given]
     ranked = likeliest({label: each.probabilities[label] for label in each.given})
     return [(label, f" · {chance:.4f}") for label, chance in ranked] or [(NONE, "")]
 

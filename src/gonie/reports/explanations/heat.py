@@ -55,7 +55,9 @@ def about(weights: TokenWeights) -> str:
     """Return what the weights refer to, and how much they leave unexplained if known."""
     if is_share(weights):
         return "share of the text"
-    return f"for {weights.label}" + ("" if weights.gap is None else f"; {weights.gap:z.4f} unexplained")
+    if weights.gap is None:
+        return f"for {weights.label}"
+    return f"for {weights.label}; {weights.gap:z.4f} unexplained"
 
 
 def _rows(rows: Rows, weights: TokenWeights, inside: Container[int]) -> Markup:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.reports.explanation import TextExplanation
 from gonie.reports.explanations.alternatives import agreement, answer, likeliest
 from gonie.reports.explanations.heat import Rows
@@ -33,7 +34,7 @@ def _answer(each: TextExplanation) -> Text:
     ]
     line = Text(", ").join(labels)
     if each.gold:
-        line.append(f"  {one_line(agreement(each))}")
+        line.append(f"  {say(one_line(agreement(each)))}")
     if each.passage.path:
         line.append(f"  {safe(each.passage.path)}:{each.passage.line}", style="dim")
     return line
@@ -44,5 +45,5 @@ def _labels(probabilities: Mapping[str, float]) -> Table:
     grid = bars(ordered[:MOST_LABELS])
     left = len(ordered) - MOST_LABELS
     if left > 0:
-        grid.add_row(Text(f"{left:,} more", "dim"))
+        grid.add_row(Text(say(f"{left:,} more"), "dim"))
     return grid

@@ -213,8 +213,9 @@ class AskedPair:
         best = max(probabilities, key=lambda label: probabilities[label])
         gold = pair.labels if pair.value is None else (f"{pair.value:.2f}",)
         if scale is not None:
-            told = f"{probabilities[VALUE]:.0%} of the scale {scale.low:g} to {scale.high:g}"
-            best, probabilities = f"{VALUE} {self.reading.scores[0]:.2f}, {told}", {}
+            value, share = self.reading.scores[0], probabilities[VALUE]
+            best = f"value {value:.2f}, {share:.0%} of the scale {scale.low:g} to {scale.high:g}"
+            probabilities = {}
         return TextExplanation(
             text=pair.text,
             passage=self.given.passage,

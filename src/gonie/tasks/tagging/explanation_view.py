@@ -8,12 +8,13 @@ from math import isfinite
 from rich.table import Table
 from rich.text import Text
 
+from gonie.messages import say
 from gonie.reports.explanation import SpanExplanation, TagExplanation, Transitions
 from gonie.reports.explanations.alternatives import differing, likeliest
 from gonie.reports.explanations.heat import Rows
 from gonie.reports.explanations.heat_text import coloured, side
 from gonie.reports.explanations.screen import ExplanationScreen, grid_of
-from gonie.reports.explanations.transition_table import END, NEVER, greatest, lines
+from gonie.reports.explanations.transition_table import END, NEVER, START, greatest, lines
 from gonie.reports.terminal import safe
 
 TOP = 3
@@ -80,8 +81,11 @@ def _table(transitions: Transitions, *, colours: bool) -> Table:
     shown = list(lines(transitions))
     most = greatest(shown)
     grid = grid_of(("from ↓ to →", *(Text(safe(label)) for label in transitions.labels), END))
-    for label, scores in shown:
-        grid.add_row(Text(safe(label)), *(_cell(score, most, colours=colours) for score in scores))
+    for at, (label, scores) in enumerate(shown):
+        grid.add_row(
+            Text(safe(label) if at else say(START)),
+            *(_cell(score, most, colours=colours) for score in scores),
+        )
     return grid
 
 
@@ -101,7 +105,8 @@ def _strongest(transitions: Transitions) -> Table:
 
 
 def _moves(transitions: Transitions) -> Iterator[tuple[str, str, float]]:
-    for label, scores in lines(transitions):
-        for other, score in zip((*transitions.labels, END), scores, strict=False):
+    ends = (*transitions.labels, say(END))
+    for at, (label, scores) in enumerate(lines(transitions)):
+        for other, score in zip(ends, scores, strict=False):
             if isfinite(score):
-                yield label, other, score
+                yield label if at else say(START), other, score

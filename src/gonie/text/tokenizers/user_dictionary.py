@@ -41,18 +41,19 @@ def parse_word(line: str, *, path: str | PathLike[str] | None = None, number: in
     tag, score = (*rest, "0", "0")[:2] if rest else ("", "0")
     problem = fix = ""
     if not form or len(form) > LONGEST_FORM or not form.isprintable():
-        problem = f"invalid form: {form[:LONGEST_FORM]!r}"
+        problem = f"invalid form: {form[:LONGEST_FORM]!r} in the user dictionary"
         fix = f"Write one to {LONGEST_FORM} printable characters before the first tab"
     elif len(rest) not in (1, 2):
-        problem = f"expected 2 or 3 columns, got {len(rest) + 1}"
+        problem = f"expected 2 or 3 columns, got {len(rest) + 1} in the user dictionary"
         fix = "Write the form, a tab and the tag, such as NNP, then optionally a tab and a score"
     elif tag not in TAGS:
-        problem, fix = f"unknown tag: {tag[:LONGEST_FORM]!r}", f"Use one of {' '.join(sorted(TAGS))}"
+        problem = f"unknown tag: {tag[:LONGEST_FORM]!r} in the user dictionary"
+        fix = f"Use one of {' '.join(sorted(TAGS))}"
     elif not _is_score(score):
-        problem = f"invalid score: {score[:LONGEST_FORM]!r}"
+        problem = f"invalid score: {score[:LONGEST_FORM]!r} in the user dictionary"
         fix = f"Write a number from -{_LARGEST_SCORE} to {_LARGEST_SCORE}"
     if problem:
-        raise InputError(f"{problem} in the user dictionary", path=path, line=number, fix=fix)
+        raise InputError(problem, path=path, line=number, fix=fix)
     return UserWord(form, tag, float(score))
 
 
