@@ -25,10 +25,12 @@ class PartScores(nn.Module):
     members: Tensor
     weight_parts: Tensor | None
 
-    def __init__(self, *, width: int, parts: Sequence[Sequence[int]], direct: Mapping[str, int]) -> None:
+    def __init__(
+        self, *, width: int, parts: Sequence[Sequence[int]], direct: Mapping[str, int], dropout: float = 0.0
+    ) -> None:
         super().__init__()
         number = 1 + max(part for own in parts for part in own)
-        self.own = Scores(width=width, num_tags=len(parts), direct=direct)
+        self.own = Scores(width=width, num_tags=len(parts), direct=direct, dropout=dropout)
         if self.own.weight is not None:
             nn.init.zeros_(self.own.weight)
         shared = nn.Parameter(glorot_(torch.empty(number, width))) if width else None  # (P, width)

@@ -19,21 +19,23 @@ class Scores(nn.Module):
     The direct connections from sparse features, which bypass all hidden layers, are those of Huang et al.
     2015 (arXiv:1508.01991) §3.3, after Mikolov et al. 2011. ``direct`` maps each group to its number of
     features. W (K, width) is initialised by Glorot, the bias and the direct weights at 0. With ``width`` 0
-    there is no W: a model of direct features alone.
+    there is no W: a model of direct features alone. ``dropout`` is that of the direct features.
 
     Shape: states (B, T, width) -> (B, T, num_tags).
     """
 
     weight: Tensor | None
 
-    def __init__(self, *, width: int, num_tags: int, direct: Mapping[str, int]) -> None:
+    def __init__(self, *, width: int, num_tags: int, direct: Mapping[str, int], dropout: float = 0.0) -> None:
         super().__init__()
         self.width = width
         self.num_tags = num_tags
         weight = nn.Parameter(glorot_(torch.empty(num_tags, width))) if width else None
         self.register_parameter("weight", weight)
         self.bias = nn.Parameter(torch.zeros(num_tags))
-        self.direct = nn.ModuleDict({group: _direct(group, size, num_tags) for group, size in direct.items()})
+        self.direct = nn.ModuleDict(
+            {group: _direct(group, size, num_tags, dropout) for group, size in direct.items()}
+        )
 
     def forward(self, states: Tensor, batch: Batch) -> Tensor:
         """Return the scores."""
@@ -46,8 +48,8 @@ class Scores(nn.Module):
         return scores
 
 
-def _direct(group: str, size: int, num_tags: int) -> FeatureEmbedding:
+def _direct(group: str, size: int, num_tags: int, dropout: float) -> FeatureEmbedding:
     """Return weights for each feature and tag, initialised at 0."""
-    part = FeatureEmbedding(group=group, size=size, width=num_tags)
+    part = FeatureEmbedding(group=group, size=size, width=num_tags, dropout=dropout)
     nn.init.zeros_(part.weight)
     return part

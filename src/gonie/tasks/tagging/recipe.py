@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from gonie.formats.inspect import parse_tag_names
 from gonie.tasks.parts import TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
-from gonie.tasks.section import ChoiceOf, Section, Size
+from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.tasks.sections import (
     CorpusRecipe,
     DropoutConfig,
@@ -109,12 +109,18 @@ class HeadConfig(Section):
     )
 
 
+class TagDropoutConfig(DropoutConfig):
+    """Dropout rates, also of the features that the head reads directly."""
+
+    direct: Rate = Field(default=0.0, description="probability of dropping a feature of head.direct")
+
+
 class TaggerConfig(EmbeddingConfig):
     """The parts of a tagger."""
 
     encoder: EncoderConfig = Field(default=EncoderConfig(), description="the encoder")
     head: HeadConfig = Field(default=HeadConfig(), description="the head")
-    dropout: DropoutConfig = Field(default=DropoutConfig(), description="dropout")
+    dropout: TagDropoutConfig = Field(default=TagDropoutConfig(), description="dropout")
 
     @model_validator(mode="after")
     def _something_to_read(self) -> TaggerConfig:

@@ -85,7 +85,7 @@ def build_tagger(
     return TaggingNetwork(
         embedding=embedding,
         encoder=encoder,
-        heads={TAGS: build_head(config.head, encoder.width, encoding, options)},
+        heads={TAGS: build_head(config, encoder.width, encoding, options)},
         word_dropout=WordDropout(config.dropout.word),
         input_dropout=drop(config.dropout.input),
         output_dropout=drop(config.dropout.output),
@@ -93,17 +93,18 @@ def build_tagger(
 
 
 def build_head(
-    config: HeadConfig, width: int, encoding: Encoding, options: NDArray[np.bool_] | None = None
+    config: TaggerConfig, width: int, encoding: Encoding, options: NDArray[np.bool_] | None = None
 ) -> Head:
     """Build the head that the recipe names."""
-    direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.direct}
-    head: Head = TAG_HEADS[config.kind].build(
+    direct: dict[str, int] = {group: len(encoding.features[group]) for group in config.head.direct}
+    dropout = config.dropout.direct
+    head: Head = TAG_HEADS[config.head.kind].build(
         HeadPlan(
-            config=config,
+            config=config.head,
             encoding=encoding,
-            objective=build_objective(config, encoding, options),
-            scores=lambda outputs: Scores(width=width, num_tags=outputs, direct=direct),
-            shared=lambda parts: PartScores(width=width, parts=parts, direct=direct),
+            objective=build_objective(config.head, encoding, options),
+            scores=lambda outputs: Scores(width=width, num_tags=outputs, direct=direct, dropout=dropout),
+            shared=lambda parts: PartScores(width=width, parts=parts, direct=direct, dropout=dropout),
         )
     )
     return head
