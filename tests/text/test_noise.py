@@ -18,6 +18,7 @@ from gonie.text.noise import (
     KEYBOARD,
     KINDS,
     LAUGHTER,
+    OF_VERBS,
     SHIFTED,
     Edit,
     RandomNoise,
@@ -196,8 +197,15 @@ def test_endings_change_in_politeness_alone() -> None:
         stem = re.sub(r"\(\?<=(.*)\)", r"\1", before).replace("[{past}]", "갔")
         for form in forms:
             made = {noisy(f"{stem}{form}.", (), "endings", generator(seed)).text for seed in range(30)}
-            others = {f"{stem}{other}." for other in forms if other != form}
+            others = {f"{stem}{other}." for other in forms if other not in (form, OF_VERBS)}
             assert made == ({f"{form}."} if form in AMBIGUOUS else others)
+
+
+def test_adjectives_and_nouns_that_end_in_a_vowel_have_their_own_endings() -> None:
+    made = {noisy("조용합니다", (), "endings", generator(seed)).text for seed in range(30)}
+    assert made == {"조용해요", "조용함"}
+    made = {noisy("의사입니다", (), "endings", generator(seed)).text for seed in range(30)}
+    assert made == {"의사예요", "의사다", "의사임"}
 
 
 @pytest.mark.parametrize("text", ["포함", "군함!", "모임", "그 배우는 김정임"])
@@ -220,7 +228,13 @@ def test_full_width_copies_fold_back_to_the_text() -> None:
 
 @pytest.mark.parametrize("text", ["3일간 열렸다", "1990년대 말", "100년 만에", "12일 동안", "2011년 3월"])
 def test_durations_are_not_taken_for_dates(text: str) -> None:
-    assert noisy(text, (), "dates", generator()).text == text
+    assert noisy(text, ((0, len(text), "DT"),), "dates", generator()).text == text
+
+
+def test_only_labelled_dates_change() -> None:
+    new = noisy("3일 굶었다. 1월 2일 왔다", ((8, 13, "DT"),), "dates", generator()).text
+    assert new.startswith("3일 굶었다. ")
+    assert "1월" not in new
 
 
 @pytest.mark.parametrize(

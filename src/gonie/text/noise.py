@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,10 @@ ENDINGS = (
 """Endings of sentences that differ in politeness alone: a pattern of what stands before, and the forms."""
 AMBIGUOUS = frozenset(("함", "됨", "임", "이다"))
 """Endings that are not replaced, because nouns and stems end in the same letters: 포함, 모임, 보이다."""
+OF_VERBS = "한다"
+"""Not put in place of others, because adjectives do not have it: 조용하다, 조용합니다."""
+AFTER_VOWEL = MappingProxyType({"이다": "다", "이에요": "예요"})
+"""Forms of the copula after a syllable without a final consonant: 의사다, 의사예요."""
 DATES = (
     "{year}. {month}. {day}.",
     "{year}.{month}.{day}",
@@ -128,13 +132,19 @@ def change_ending(text: str, rate: float, generator: np.random.Generator) -> Ite
     """Replace the ending of the last word by one of another degree of politeness."""
     for pattern, forms in _ENDINGS:
         for found in _chosen(pattern, text, rate, generator):
-            others = [form for form in forms if form != found[1]]
-            yield Edit(*found.span(), others[generator.integers(len(others))])
+            others = [form for form in forms if form not in (found[1], OF_VERBS)]
+            new = others[generator.integers(len(others))]
+            if len(decompose(text[: found.start()][-1:])) == 2:
+                new = AFTER_VOWEL.get(new, new)
+            yield Edit(*found.span(), new)
             return
 
 
 def write_dates_in_figures(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
-    """Replace dates such as 3월 15일 by figures such as 3. 15. Parts that are not in the text are drawn."""
+    """Replace dates such as 3월 15일 by figures such as 3. 15. Parts that are not in the text are drawn.
+
+    A year or a day alone is also replaced, so that there are enough dates to learn from.
+    """
     for found in _chosen(_DATE, text, rate, generator):
         has_year = found["year"] or found["only_year"]
         forms = DATES if has_year or generator.random() < 0.5 else DATES_OF_A_YEAR
@@ -157,12 +167,12 @@ def widen(text: str, rate: float, generator: np.random.Generator) -> Iterator[Ed
 class NoiseKind(NamedTuple):
     """A kind of noise. ``rates`` are the shares of places to edit, one of which is drawn for each text.
 
-    With ``spares_spans``, nothing inside a labelled span is edited.
+    Edits may be limited to places outside or inside of labelled spans.
     """
 
     edits: Edits
     rates: tuple[float, ...]
-    spares_spans: bool = False
+    where: Literal["anywhere", "outside", "inside"] = "anywhere"
 
 
 KINDS: Mapping[str, NoiseKind] = MappingProxyType(
@@ -170,10 +180,10 @@ KINDS: Mapping[str, NoiseKind] = MappingProxyType(
         "spaces-lost": NoiseKind(lose_spaces, (1.0, 1.0, 1.0, 0.5)),
         "spaces-added": NoiseKind(add_spaces, (0.05, 0.1, 0.2)),
         "typos": NoiseKind(mistype, (0.03, 0.06, 0.12)),
-        "laughter": NoiseKind(add_laughter, (0.1, 0.3), spares_spans=True),
-        "emoji": NoiseKind(add_emoji, (0.1, 0.3), spares_spans=True),
-        "endings": NoiseKind(change_ending, (1.0,), spares_spans=True),
-        "dates": NoiseKind(write_dates_in_figures, (1.0,)),
+        "laughter": NoiseKind(add_laughter, (0.1, 0.3), "outside"),
+        "emoji": NoiseKind(add_emoji, (0.1, 0.3), "outside"),
+        "endings": NoiseKind(change_ending, (1.0,), "outside"),
+        "dates": NoiseKind(write_dates_in_figures, (1.0,), "inside"),  # elsewhere, 3일 may be three days
         "full-width": NoiseKind(widen, (1.0,)),
     }
 )
@@ -187,14 +197,18 @@ def noisy(
 
     ``rate`` is the share of places to edit, by default one of the kind's own, drawn at random.
     """
-    edits, rates, spares_spans = KINDS[kind]
+    edits, rates, where = KINDS[kind]
     share = rates[generator.integers(len(rates))] if rate is None else rate
     found = list(edits(text, share, generator))
-    if spares_spans:
+    if where == "outside":
         found = [
             each
             for each in found
             if not any(each.start < end and start < each.end for start, end, _ in spans)
+        ]
+    elif where == "inside":
+        found = [
+            each for each in found if any(start <= each.start and each.end <= end for start, end, _ in spans)
         ]
     return edited(text, spans, found)
 
