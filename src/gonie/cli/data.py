@@ -278,7 +278,7 @@ def convert_command(
 
       gonie data convert tickets.csv --text question --label intent --to jsonl --out tickets.jsonl
     """
-    from gonie.cli.views.data_report import print_lines
+    from gonie.cli.views.data_report import LISTED, print_lines
     from gonie.errors import InputError
     from gonie.formats.inspect import convert_file, lost_ids
     from gonie.formats.pairs import PairSource
@@ -300,16 +300,18 @@ def convert_command(
         done = convert_file(source, to=to, out=out, scheme=wanted, policy=policy)
         report, written, kind = done.report, count(done.sentences, "sentence"), f"{to}, {done.target}"
         formats: Mapping[str, Format] = FORMATS
+        ids, whole = done.has_ids, FORMATS[to].stores_all_spans
     elif wanted is not None:
         raise InputError("only tagged sentences have a tag scheme", path=file, fix="Leave out --scheme")
     else:
-        number = convert_texts(source, to=to, out=out)
-        report, kind = source.report, to
+        number, ids = convert_texts(source, to=to, out=out)
+        report, kind, whole = source.report, to, True
         written = count(number, "pair" if report.pairs else "text")
         formats = PAIR_FORMATS if isinstance(source, PairSource) else TEXT_FORMATS
-    lost = lost_ids(report.choices["format"][0], to, formats)
+    lost = lost_ids(report.choices["format"][0], to, formats, found=ids)
     console = MessageConsole()
-    print_lines(console, [*report.lines(), *lost, f"wrote {written} to {out} ({kind})"])
+    told = report.lines(shown=LISTED, lost=not whole)
+    print_lines(console, [*told, *lost, f"wrote {written} to {out} ({kind})"])
 
 
 @app.command("tokenise")
