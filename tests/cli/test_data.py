@@ -341,6 +341,24 @@ def test_tokenise_writes_one_sentence_per_line(gonie: Gonie, tmp_path: Path) -> 
     assert {path.name for path in tmp_path.iterdir()} == {"raw.txt", "out.txt"}
 
 
+def test_tokenise_chooses_the_tokenizer_by_the_letters(gonie: Gonie, tmp_path: Path) -> None:
+    raw, out = tmp_path / "raw.txt", tmp_path / "out.txt"
+    raw.write_text("아버지가(60) 방에 들어가신다. OK\n", "utf-8")
+
+    def tokenised(*options: str) -> tuple[str, str]:
+        done = gonie("data", "tokenise", raw, "--out", out, *options)
+        assert done.code == 0
+        return next(line for line in done.out.splitlines() if "tokenizer:" in line), out.read_text("utf-8")
+
+    told, korean = tokenised()
+    assert "tokenizer: ko, eojeol (most letters are Hangul)" in told
+    assert korean == tokenised("--language", "ko")[1]
+    assert "tokenizer: ko, syllable (by the unit)" in tokenised("--unit", "syllable")[0]
+    assert "tokenizer: en, word (as given)" in tokenised("--language", "en")[0]
+    raw.write_text("Anna skis.\n", "utf-8")
+    assert "tokenizer: en, word (most letters are not Hangul)" in tokenised()[0]
+
+
 def test_tokenise_refuses_unreadable_input_and_unwritable_output(gonie: Gonie, tmp_path: Path) -> None:
     bad = tmp_path / "bad.txt"
     bad.write_bytes(b"caf\xe9\n")
