@@ -216,7 +216,7 @@ def convert_file(
     if found.detection.invalid and policy == "error":
         first = found.problems[0] if found.problems else None
         raise invalid_tags(first, found.detection, report=found.report, option="--repair ")
-    if to == found.report.choices["format"][0] == "conllu":
+    if found.report.choices["format"][0] == "conllu" and to in ("conllu", "sejong"):
         kept = {name: index for index, name in enumerate(conllu.FIELDS) if index > 1}
         source = source.with_options(columns=kept)
     checked = source.with_scheme(found.scheme, policy)
