@@ -159,7 +159,54 @@ def test_convert_says_that_ids_are_not_kept(tmp_path: Path) -> None:
     assert "ids and other fields of the input are not kept" in run(
         "convert", source, "--to", "conll", "--out", columns
     )
-    assert "labelstudio numbers" in run("convert", columns, "--to", "labelstudio", "--out", studio)
+    assert "not kept" not in run("convert", columns, "--to", "labelstudio", "--out", studio)  # it has none
+
+
+def test_convert_counts_the_entities_that_the_new_file_lacks(tmp_path: Path) -> None:
+    row = {"text": "서울에서 부산까지", "label": [[0, 2, "LC"], [5, 7, "LC"]]}
+    source = wrote(tmp_path / "a.jsonl", (json.dumps(row) + "\n") * 30)
+    eojeols = ("--unit", "eojeol", "--out", tmp_path / "b")
+    told = run("convert", source, "--to", "slashed", *eojeols)
+    assert "60 of 60 gold spans (100%) are not in the new file, because tokens cannot express them" in told
+    assert "the model cannot" not in told
+    assert told.count(" LC '") == 20
+    assert "and 40 more" in told
+    assert "not in the new file" not in run("convert", source, "--to", "jsonl", *eojeols)
+    assert len(json.loads((tmp_path / "b").read_text("utf-8").splitlines()[0])["spans"]) == 2
+
+
+@pytest.mark.parametrize("to", ["klue", "jsonl", "labelstudio", "doccano"])
+def test_convert_counts_texts_that_are_joined_words(to: str, tmp_path: Path) -> None:
+    source = wrote(tmp_path / "a.txt", "Ann/B-PER ran/O\nBob/B-PER sat/O\nYes/O\n")
+    told = run("convert", source, "--to", to, "--out", tmp_path / "b")
+    assert "2 texts made by joining words with spaces" in told
+    known = wrote(tmp_path / "a.conll", "# text = Ann ran\nAnn\tB-PER\nran\tO\n")
+    assert "made by joining" not in run("convert", known, "--to", to, "--out", tmp_path / "b")
+    assert "made by joining" not in run("convert", source, "--to", "conll", "--out", tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("line", "unit"),
+    [
+        ("삼성/B-OG 전자/I-OG 는/O 서울/B-LC 에/O 있/O 다/O", "morpheme"),
+        ("삼/B-OG 성/I-OG 은/O 큰/O 곳/O", "syllable"),
+    ],
+)
+def test_convert_does_not_join_morphemes_and_syllables_to_texts(line: str, unit: str, tmp_path: Path) -> None:
+    source = wrote(tmp_path / "a.txt", f"{line}\n" * 5)
+    for to in ("klue", "jsonl"):
+        with pytest.raises(InputError, match=rf"a.txt:1: {to} files have texts.*The words are {unit}s"):
+            run("convert", source, "--to", to, "--out", tmp_path / "b")
+        assert not (tmp_path / "b").exists()
+    run("convert", source, "--to", "conll", "--out", tmp_path / "b")
+
+
+def test_a_header_with_given_names_is_not_said_to_have_known_ones(tmp_path: Path) -> None:
+    source = wrote(tmp_path / "a.csv", "문의내용,유형\n언제 오나요,배송\n안 와요,배송\n")
+    told = run("check", source, "--text", "문의내용", "--label", "유형")
+    assert "header: 문의내용, 유형 (the first line has the given column names)" in told
+    source = wrote(tmp_path / "a.csv", "text,label\ngood,1\nbad,0\n")
+    assert "(the first line has columns with known names)" in run("check", source)
 
 
 def test_convert_refuses_unknown_names(tmp_path: Path) -> None:
@@ -292,6 +339,24 @@ def test_tokenise_writes_one_sentence_per_line(gonie: Gonie, tmp_path: Path) -> 
     assert "2 sentences, 8 tokens" in done.out
     assert (tmp_path / "out.txt").read_text("utf-8") == "Anna skis .\nShe does n't mind .\n"
     assert {path.name for path in tmp_path.iterdir()} == {"raw.txt", "out.txt"}
+
+
+def test_tokenise_chooses_the_tokenizer_by_the_letters(gonie: Gonie, tmp_path: Path) -> None:
+    raw, out = tmp_path / "raw.txt", tmp_path / "out.txt"
+    raw.write_text("아버지가(60) 방에 들어가신다. OK\n", "utf-8")
+
+    def tokenised(*options: str) -> tuple[str, str]:
+        done = gonie("data", "tokenise", raw, "--out", out, *options)
+        assert done.code == 0
+        return next(line for line in done.out.splitlines() if "tokenizer:" in line), out.read_text("utf-8")
+
+    told, korean = tokenised()
+    assert "tokenizer: ko, eojeol (most letters are Hangul)" in told
+    assert korean == tokenised("--language", "ko")[1]
+    assert "tokenizer: ko, syllable (by the unit)" in tokenised("--unit", "syllable")[0]
+    assert "tokenizer: en, word (as given)" in tokenised("--language", "en")[0]
+    raw.write_text("Anna skis.\n", "utf-8")
+    assert "tokenizer: en, word (most letters are not Hangul)" in tokenised()[0]
 
 
 def test_tokenise_refuses_unreadable_input_and_unwritable_output(gonie: Gonie, tmp_path: Path) -> None:

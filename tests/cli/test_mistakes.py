@@ -290,7 +290,7 @@ OTHER_FILES = [
     (
         "train ner cp949.conll",
         "{folder}/cp949.conll:1: invalid UTF-8: 0xbb at byte 1 of the line. The encoding may be "
-        "CP949. Run: iconv -f CP949 -t UTF-8 {folder}/cp949.conll > {folder}/cp949.conll.utf8",
+        "CP949. Run: iconv -f CP949 -t UTF-8 {folder}/cp949.conll > {folder}/cp949.utf8.conll",
     ),
     (
         "train ner ids.conll",

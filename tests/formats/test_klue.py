@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,78 @@ def test_words_under_headers_are_columns(tmp_path: Path) -> None:
     source = TaggedSource(file)
     assert len(next(iter(source)).words) == 6
     assert source.report.choices["format"][0] == "conll"
+
+
+def without_headers(path: Path) -> str:
+    return "".join(f"{line}\n" for line in path.read_text().split("\n") if not line.startswith("##"))
+
+
+@pytest.mark.parametrize("name", ["bare.tsv", "bare.conll", "bare"])
+def test_a_file_without_headers_is_recognised_by_its_lines_of_spaces(name: str, tmp_path: Path) -> None:
+    """As columns of words, each space would be a word."""
+    file = tmp_path / name
+    file.write_text(without_headers(FILES / "klue-ner.tsv"))
+    source = TaggedSource(file)
+    assert plain(list(source)) == plain(list(TaggedSource(FILES / "klue-ner.tsv")))
+    assert source.report.choices["format"] == ("klue", "one character per line, also spaces")
+
+
+def test_a_damaged_file_without_headers_is_not_read_as_columns_of_words(tmp_path: Path) -> None:
+    file = tmp_path / "bare.tsv"
+    file.write_text(without_headers(FILES / "klue-ner.tsv").replace("\n갔\t", "\n갔다\t"))
+    with pytest.raises(InputError, match="2 characters in one line of a KLUE file"):
+        list(TaggedSource(file))
+
+
+def test_syllables_without_spaces_are_columns(tmp_path: Path) -> None:
+    file = tmp_path / "syllables.tsv"
+    file.write_text("김\tB-PS\n씨\tI-PS\n는\tO\n")
+    source = TaggedSource(file)
+    assert next(iter(source)).words == ("김", "씨", "는")
+    assert source.report.choices["format"][0] == "conll"
+
+
+HEADED = "## id\t<김 씨:PS>는 간다\n김\tB-PS\n \tI-PS\n씨\tI-PS\n는\tO\n \tO\n간\tO\n다\tO\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (" \tI-PS\n", "", "f:3: .*after '김': expected ' 씨는 간다', got '씨는 간다'"),
+        ("간\t", "갔\t", "f:7: .*after '김 씨는 ': expected '간다', got '갔다'"),
+        ("다\tO\n", "", "f:7: .*after '김 씨는 간': expected '다', got ''"),
+        ("다\tO\n", "다\tO\n.\tO\n", r"f:9: .*after '김 씨는 간다': expected '', got '\.'"),
+        (" \tO\n", "\n", "f:5: .*after '김 씨는': expected ' 간다', got ''"),
+    ],
+)
+def test_lines_that_differ_from_the_header_are_refused(old: str, new: str, problem: str) -> None:
+    assert len(read(HEADED)[0]) == 1
+    with pytest.raises(InputError, match=problem + r".*also for spaces"):
+        read(HEADED.replace(old, new))
+    assert read(HEADED.replace(old, new).replace("\t<김 씨:PS>는 간다", ""))[0]  # nothing to compare
+
+
+@pytest.mark.parametrize(
+    "header", ["<김 씨:PS>는 간다", "김 씨는 간다", "<김:PS> <씨는:X-1> 간다 ", "김 씨는 <간다:동작>"]
+)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_headers_have_the_text_with_any_marks_in_any_form(header: str, form: str) -> None:
+    own = HEADED.replace("<김 씨:PS>는 간다", unicodedata.normalize(form, header))
+    assert read(own)[0][0].text == "김 씨는 간다"
+
+
+def test_a_text_with_what_seems_to_be_a_mark_is_read_again() -> None:
+    for tags in (["O"] * 7, ["O"] * 6 + ["B-X"]):
+        before = Sentence(tuple("a<b:c>d"), tuple(tags))
+        text = "".join(
+            klue.write([replace(before, text="a<b:c>d", starts=(*range(7),), ends=(*range(1, 8),))])
+        )
+        assert read(text)[0][0].words == before.words
+
+
+def test_the_corpora_of_the_package_agree_with_their_headers() -> None:
+    for path in (Path(klue.__file__).parents[1] / "corpora" / "korean").glob("*.klue"):
+        assert len(list(klue.read(lines(path), report=Report(path=str(path))))) >= 150
 
 
 @settings(deadline=None, max_examples=150)

@@ -8,6 +8,7 @@ import pytest
 
 from gonie.errors import InputError
 from gonie.formats.detect import identify
+from gonie.formats.inspect import convert_file
 from gonie.formats.tagged import TaggedSource, survey, write
 from gonie.text.schemes import PLAIN
 from gonie.text.types import Sentence
@@ -87,3 +88,53 @@ def test_utf_16_is_refused_with_the_command_that_converts_it(tmp_path: Path) -> 
     (tmp_path / "f").write_text(FILE.read_text("utf-8"), "utf-16")
     with pytest.raises(InputError, match="iconv -f UTF-16"):
         list(TaggedSource(tmp_path / "f"))
+
+
+UD = (
+    "# text = 도서관에서 책(소설)을 봤다.\n"
+    "1\t도서관에서\t도서관+에서\tNOUN\tNNG+JKB\t_\t5\tobl\t_\t_\n"
+    "2\t책\t책\tNOUN\tNNG\t_\t5\tobj\t_\tSpaceAfter=No\n"
+    "3\t(소설)을\t(+소설+)+을\tNOUN\tSS+NNG+SS+JKO\t_\t2\tx\t_\t_\n"
+    "4\t봤다\t보+았+다\tVERB\tVV+EP+EF\t_\t0\troot\t_\tSpaceAfter=No\n"
+    "5\t.\t.\tPUNCT\tSF\t_\t5\tpunct\t_\t_\n"
+)
+
+
+def converted(folder: Path, text: str, column: str | None) -> list[str]:
+    (folder / "a.conllu").write_text(text, "utf-8")
+    found = TaggedSource(folder / "a.conllu").with_options(tag_column=column)
+    convert_file(found, to="sejong", out=folder / "out.txt")
+    return (folder / "out.txt").read_text("utf-8").splitlines()
+
+
+def test_eojeols_of_conllu_are_written_by_their_lemmas_and_tags(tmp_path: Path) -> None:
+    assert converted(tmp_path, UD, "xpos") == [
+        "GONIE-00000001\t도서관에서\t도서관/NNG + 에서/JKB",
+        "GONIE-00000002\t책(소설)을\t책/NNG + (/SS + 소설/NNG + )/SS + 을/JKO",
+        "GONIE-00000003\t봤다.\t보/VV + 았/EP + 다/EF + ./SF",
+        "",
+    ]
+    assert next(iter(TaggedSource(tmp_path / "out.txt"))).words[:2] == ("도서관", "에서")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column", "problem"),
+    [
+        (
+            "",
+            "",
+            None,
+            "such as 'NOUN' of '도서관에서'. Choose the column with Sejong's tags: --tag-column xpos",
+        ),
+        ("SS+NNG+SS+JKO", "ncn+jco", None, "such as 'NOUN' of '도서관에서'. Write conll"),
+        ("SS+NNG+SS+JKO", "ncn+jco", "xpos", r"such as 'ncn\+jco' of '\(소설\)을'. Write conll"),
+        ("도서관+에서", "도서관", "xpos", r"'도서관에서' with the tag 'NNG\+JKB', because its 2 morphemes"),
+        ("도서관+에서", "_", "xpos", r"'도서관에서' with the tag 'NNG\+JKB', because its 2 morphemes"),
+    ],
+)
+def test_tags_of_other_sets_and_unknown_morphemes_are_refused(
+    old: str, new: str, column: str | None, problem: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=rf"a.conllu:2: sejong cannot store .*{problem}"):
+        converted(tmp_path, UD.replace(old, new) if old else UD, column)
+    assert not (tmp_path / "out.txt").exists()

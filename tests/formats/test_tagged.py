@@ -336,3 +336,30 @@ def test_tags_of_a_decomposed_file_are_composed(tmp_path: Path) -> None:
     (sentence,) = TaggedSource(path)
     assert sentence.tags == ("B-장소", "O")
     assert sentence.words == tuple(unicodedata.normalize("NFD", word) for word in ("서울", "은"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "안녕하세요 오늘 뭐해요 ㅋㅋ\n그냥 집에 있어요\n저녁 먹었어\n네\n",
+        "오늘 뭐해요 ㅋㅋ\n그냥 집에 있어요\n내일 또 봐요\n",
+        "우리 내일 몇 시에 만나\n네\n나는 아무 때나 다 좋아\n저는 일곱 시쯤이 제일 좋아요\n",
+        "네\n아니\n그래\n오늘은 집에 있을래\n",
+        "see you later then\nok\nwe can meet there tomorrow\nnot so sure yet\n",
+    ],
+)
+def test_text_without_tags_is_not_taken_for_broken_columns(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "chat.txt"
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"chat.txt: plain text without tags.*gonie tag MODEL --file"):
+        list(TaggedSource(file))
+
+
+@pytest.mark.parametrize(
+    "text", ["Ann NNP\nsaw VBD\nhim\n", "서울 B-LC\n에서 O\n봤다\n", "학교 x NNG\n에 JKB\n가 x VV\n"]
+)
+def test_columns_with_a_missing_tag_are_not_taken_for_text(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(text)
+    with pytest.raises(InputError, match=r"a.txt:\d: expected \d columns separated by spaces"):
+        list(TaggedSource(file))

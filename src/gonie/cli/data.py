@@ -278,7 +278,7 @@ def convert_command(
 
       gonie data convert tickets.csv --text question --label intent --to jsonl --out tickets.jsonl
     """
-    from gonie.cli.views.data_report import print_lines
+    from gonie.cli.views.data_report import LISTED, print_lines
     from gonie.errors import InputError
     from gonie.formats.inspect import convert_file, lost_ids
     from gonie.formats.pairs import PairSource
@@ -300,16 +300,18 @@ def convert_command(
         done = convert_file(source, to=to, out=out, scheme=wanted, policy=policy)
         report, written, kind = done.report, count(done.sentences, "sentence"), f"{to}, {done.target}"
         formats: Mapping[str, Format] = FORMATS
+        ids, whole = done.has_ids, FORMATS[to].stores_all_spans
     elif wanted is not None:
         raise InputError("only tagged sentences have a tag scheme", path=file, fix="Leave out --scheme")
     else:
-        number = convert_texts(source, to=to, out=out)
-        report, kind = source.report, to
+        number, ids = convert_texts(source, to=to, out=out)
+        report, kind, whole = source.report, to, True
         written = count(number, "pair" if report.pairs else "text")
         formats = PAIR_FORMATS if isinstance(source, PairSource) else TEXT_FORMATS
-    lost = lost_ids(report.choices["format"][0], to, formats)
+    lost = lost_ids(report.choices["format"][0], to, formats, found=ids)
     console = MessageConsole()
-    print_lines(console, [*report.lines(), *lost, f"wrote {written} to {out} ({kind})"])
+    told = report.lines(shown=LISTED, lost=not whole)
+    print_lines(console, [*told, *lost, f"wrote {written} to {out} ({kind})"])
 
 
 @app.command("tokenise")
@@ -319,7 +321,10 @@ def tokenise_command(
     ],
     *,
     out: Annotated[Path, typer.Option("--out", help="File to write; compressed if it ends in .gz or .xz.")],
-    language: Annotated[str, typer.Option("--language", help="Language of the text: en or ko.")] = "en",
+    language: Annotated[
+        str | None,
+        typer.Option("--language", help="Language of the text: en or ko. Default: by its letters."),
+    ] = None,
     unit: Annotated[
         str,
         typer.Option(
@@ -343,11 +348,14 @@ def tokenise_command(
 
     check_output_files(out)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, TrainingDisplay() as screen:
+        language, reason = (language, "as given") if language else _detected_language(files, unit, column)
+        unit = unit or ("eojeol" if language == "ko" else "word")
+        screen.note(f"tokenizer: {language}, {unit} ({reason})")
         stream = build_stream(
             files,
             Path(folder),
             language=language,
-            unit=_unit(language, unit),
+            unit=unit,
             column=column,
             note=screen.note,
             advance=screen.advance,
@@ -360,5 +368,22 @@ def tokenise_command(
         )
 
 
-def _unit(language: str, unit: str) -> str:
-    return unit or ("eojeol" if language == "ko" else "word")
+def _detected_language(files: Sequence[Path], unit: str, column: str) -> tuple[str, str]:
+    """Return the language of raw text and the reason: the unit, or the letters of its first paragraphs."""
+    from itertools import islice
+
+    from gonie.features.lm_text import read_paragraphs
+    from gonie.formats.spans import SAMPLE
+    from gonie.system.files import is_stream
+    from gonie.text.report import Report
+    from gonie.text.units import is_korean
+
+    if unit:
+        return ("en" if unit == "word" else "ko"), "by the unit"
+    texts = (
+        text
+        for file in files
+        if not is_stream(file)
+        for text in islice(read_paragraphs(file, column=column, report=Report()), SAMPLE)
+    )
+    return ("ko", "most letters are Hangul") if is_korean(texts) else ("en", "most letters are not Hangul")

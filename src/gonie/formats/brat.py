@@ -197,4 +197,5 @@ TAGGED = TaggedFormat(
     suffixes=(ANNOTATIONS,),
     recognise=_recognise,
     has_ids=True,
+    stores_texts=True,
 )

@@ -157,7 +157,13 @@ def _read(content: Content, header: HeaderNames, report: Report, *, rows: ReadRo
         if twice:
             raise InputError(f"two columns are called {twice[0]!r}", path=report.path, line=line)
         named = ", ".join(filter(None, cells))
-        report.choose("header", named, "the first line has columns with known names")
+        given = set(cells) & set(content.head.columns) - set(header.known)
+        reason = (
+            "the first line has the given column names"
+            if given
+            else "the first line has columns with known names"
+        )
+        report.choose("header", named, reason)
         return TableRows(line, cells, _below(cells, table, report, separators, fix))
     refuse_header(cells, names, beginning, header=header, path=report.path, line=line)
     report.choose("header", "none", "the first line has no column with a known name")

@@ -10,7 +10,7 @@ import csv
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from os import PathLike
@@ -24,6 +24,8 @@ from gonie.formats.json_list import objects_of
 from gonie.formats.table import FORMATS, PAIR_FORMATS, ROW_FORMATS, TEXT_FORMATS
 from gonie.formats.tagged_rows import TAGS, WORDS
 from gonie.system.files import is_empty, is_stream
+from gonie.text.schemes import looks_tagged
+from gonie.text.units import is_korean
 
 AnyFormat = TypeVar("AnyFormat", bound=Format)
 _RECIPES = {TaggedFormat.kind: "tag", LabelledFormat.kind: "classify", PairFormat.kind: "pairs"}
@@ -290,15 +292,33 @@ def _refuse_texts(head: FileHead) -> None:
             "--text NAME --label NAME, or by their numbers, from 0, if there "
             "is no header. If it has one token per row, name its columns sentence, word and tag",
         )
-    widths = Counter(len(line.split()) for line in lines)
-    uneven = len(lines) >= FEW and 2 * widths.most_common(1)[0][1] < len(lines)
-    if uneven or (lines and all(_SENTENCE.search(line) for line in lines)):
+    if lines and (_are_uneven(lines) or all(_SENTENCE.search(line) for line in lines)):
         raise InputError(
             "plain text without tags, not a file of tagged sentences",
             path=head.path,
             fix=f"To tag it, run: gonie tag MODEL --file {shlex.quote(head.path)}. If it has one token per "
             "line, choose the format with --format conll (in a recipe data.format)",
         )
+
+
+def _are_uneven(lines: Sequence[str]) -> bool:
+    """Return whether lines seem to be text, because they have different numbers of words and no tags.
+
+    Korean lines may also have the same number of words, if their last words are hardly tags.
+    """
+    rows = [line.split() for line in lines]
+    widths = Counter(map(len, rows))
+    usual, times = widths.most_common(1)[0]
+    if len(lines) >= FEW and 2 * times < len(lines):
+        return True
+    columns = list(zip(*(row for row in rows if len(row) == usual), strict=True))
+    if any("\t" in line for line in lines) or any(looks_tagged(Counter(column)) for column in columns):
+        return False
+    if usual == 1:
+        return max(widths) > 2
+    different = 2 * len(set(columns[-1])) > times
+    named = all(value.upper() == value and not is_korean([value]) for value in columns[-1])
+    return different and not named and (len(widths) > 1 or (usual > 2 and is_korean(columns[-1])))
 
 
 def _fallback(head: FileHead, formats: Mapping[str, Format]) -> tuple[str, str]:

@@ -95,4 +95,5 @@ TAGGED = TaggedFormat(
     has_ids=True,
     keeps_ids=True,
     rank=1,
+    stores_texts=True,
 )

@@ -98,6 +98,10 @@ class TaggedFormat(Format):
     read: Callable[[Content, ReadOptions, Report], Iterator[Sentence]]
     unit: str | None = None
     """The unit of Korean words in such files, if it is always the same (``gonie.text.units``)."""
+    stores_texts: bool = False
+    """Whether a file that is written has the text of each sentence, and not only its words."""
+    stores_all_spans: bool = False
+    """Whether a file that is written also has the gold spans that tokens cannot express."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,23 +8,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
-from gonie.errors import GonieError
+from gonie.errors import GonieError, InputError
 from gonie.formats import conllu
 from gonie.formats.detect import format_named
 from gonie.formats.format import Format, Tokenize
 from gonie.formats.spans import DetectedTokenizer
 from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, invalid_tags, survey, write
+from gonie.formats.units import SAMPLE, own_unit
 from gonie.text.report import Report
 from gonie.text.schemes import Policy, Scheme, convert, to_spans
 from gonie.text.types import Sentence
-from gonie.text.units import SYLLABLE
+from gonie.text.units import MORPHEME, SYLLABLE, is_korean
 
 Path = str | PathLike[str]
+JOINED = "texts made by joining words with spaces"
 QUANTILES: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -183,12 +187,16 @@ def _unseen(stats: Stats, first: Stats) -> Unseen:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """The result of a conversion: the number of sentences, both schemes and the reading report."""
+    """The result of a conversion: the number of sentences, both schemes and the reading report.
+
+    ``has_ids`` says whether some sentence has an id.
+    """
 
     sentences: int
     source: Scheme
     target: Scheme
     report: Report
+    has_ids: bool
 
 
 def convert_file(
@@ -203,19 +211,23 @@ def convert_file(
 
     Invalid tags are refused, or repaired by the policy.
     """
-    format_named(to, FORMATS)
+    wanted = format_named(to, FORMATS)
     found = survey(source)
     if found.detection.invalid and policy == "error":
         first = found.problems[0] if found.problems else None
         raise invalid_tags(first, found.detection, report=found.report, option="--repair ")
-    if to == found.report.choices["format"][0] == "conllu":
+    if found.report.choices["format"][0] == "conllu" and to in ("conllu", "sejong"):
         kept = {name: index for index, name in enumerate(conllu.FIELDS) if index > 1}
         source = source.with_options(columns=kept)
     checked = source.with_scheme(found.scheme, policy)
     target = scheme if scheme is not None and found.scheme.has_spans else found.scheme
-    written = write(out, _converted(checked, found.scheme, target), to, scheme=target)
+    sentences = _converted(checked, found.scheme, target)
+    if wanted.stores_texts:
+        sentences = _with_texts(sentences, checked, FORMATS[found.report.choices["format"][0]].unit, to)
+    ids = IdFinder(sentences)
+    written = write(out, ids, to, scheme=target)
     checked.report.choices.update(found.report.choices)
-    return Conversion(written, found.scheme, target, checked.report)
+    return Conversion(written, found.scheme, target, checked.report, ids.found)
 
 
 def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) -> Iterator[Sentence]:
@@ -226,10 +238,54 @@ def _converted(sentences: Iterable[Sentence], source: Scheme, target: Scheme) ->
             yield replace(sentence, tags=tuple(convert(sentence.tags, source, target)))
 
 
-def lost_ids(source: str, target: str, formats: Mapping[str, Format]) -> list[str]:
-    """Return a note if a conversion between ``formats`` with these names loses the ids of the examples."""
-    if formats[source].keeps_ids and formats[target].keeps_ids:
+def _with_texts(
+    sentences: Iterable[Sentence], source: TaggedSource, unit: str | None, to: str
+) -> Iterator[Sentence]:
+    """Yield the sentences, and count those whose text is not known and will be their words, joined by spaces.
+
+    Morphemes and syllables joined by spaces are not a text, and are refused.
+    """
+    remaining = iter(sentences)
+    first = list(islice(remaining, SAMPLE))
+    unknown = [sentence for sentence in first if sentence.text is None]
+    own = own_unit(unknown, unit)
+    korean = own.known is not None or is_korean(word for sentence in unknown for word in sentence.words)
+    for sentence in chain(first, remaining):
+        if sentence.text is None and len(sentence) > 1:
+            if korean and own.name in (MORPHEME, SYLLABLE):
+                raise InputError(
+                    f"{to} files have texts, but the text of the sentence is not known. The words are "
+                    f"{own.name}s ({own.reason}), which cannot be joined by spaces",
+                    path=sentence.path or None,
+                    line=sentence.line,
+                    fix="Write conll instead, or give a file with the text of each sentence",
+                )
+            source.report.noticed[JOINED] += 1
+        yield sentence
+
+
+class IdFinder:
+    """Iterates over examples. ``found`` says whether one of them had an id."""
+
+    def __init__(self, examples: Iterable[Any]) -> None:
+        self._examples = examples
+        self.found = False
+
+    def __iter__(self) -> Iterator[Any]:
+        for example in self._examples:
+            self.found = self.found or getattr(example, "id", None) is not None
+            yield example
+
+
+def lost_ids(source: str, target: str, formats: Mapping[str, Format], *, found: bool) -> list[str]:
+    """Return a note if a conversion between ``formats`` with these names loses the ids of the examples.
+
+    ``found`` says whether ids were read. Formats that do not keep ids may have some that were not.
+    """
+    if formats[source].keeps_ids and (formats[target].keeps_ids or not found):
+        return []
+    if not found and not formats[source].has_ids:
         return []
     if formats[target].has_ids:
         return [f"{target} numbers its examples; ids of the input are not kept"]
-    return ["ids and other fields of the input are not kept"] if formats[source].has_ids else []
+    return ["ids and other fields of the input are not kept"]

@@ -154,4 +154,5 @@ TAGGED = TaggedFormat(
     unit="morpheme",
     recognise=_recognise,
     rank=1,
+    stores_texts=True,
 )

@@ -9,6 +9,9 @@ Words are the characters that are not spaces, as in the syllable tokenizer. The 
 offsets are exact. The tag of a space inside an entity is dropped with the space, which changes no entity. An
 entity that begins with a space begins at its first other character.
 
+The header has the id and the text of the sentence, in which entities may be marked. Lines that differ from it
+are refused. A header may also have only the id, and a file may have no headers.
+
 In a decomposed file (NFD), a syllable has two or three lines, one for each jamo. Such lines are one word.
 """
 
@@ -18,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, pairwise
+from unicodedata import normalize
 
 from gonie.errors import InputError
 from gonie.formats.content import FileHead
@@ -32,9 +36,12 @@ from gonie.text.types import Sentence
 
 HEADER = "##"
 MOST = 0.75
-"""The share of lines with one character from which a file with KLUE's headers is a KLUE file with errors."""
-_TITLE = re.compile(r"## (\S+)\t\S")
+"""The share of lines with one character from which a file with KLUE's headers or lines of spaces is a KLUE
+file with errors."""
+_TITLE = re.compile(r"## (\S+)\t(\S.*)")
 """The header of a sentence: its id and its text."""
+_MARK = re.compile(r"<([^<>]*):[^\s<>:]+>")
+"""An entity in a header."""
 
 
 def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> Iterator[Sentence]:
@@ -44,20 +51,47 @@ def read(rows: Iterable[Line], *, report: Report, policy: Policy = "error") -> I
     """
     pairs: list[list[str]] = []
     numbers: list[int] = []
-    name: str | None = None
+    title: re.Match[str] | None = None
     for number, line in chain(rows, [(0, "")]):
         if line and not line.startswith(HEADER):
             pairs.append(_pair(line, report.path, number))
             numbers.append(number)
             continue
         if pairs:
+            if title:
+                _check_header(title[2], pairs, numbers, report.path)
             for sentence in character_sentence(pairs, numbers, report, policy):
-                yield replace(sentence, id=name)
-            pairs, numbers, name = [], [], None
+                yield replace(sentence, id=title[1] if title else None)
+            pairs, numbers, title = [], [], None
         if line:
             report.comments += 1
             title = _TITLE.match(line)
-            name = title[1] if title else None
+
+
+def _check_header(header: str, pairs: Sequence[Sequence[str]], numbers: Sequence[int], path: str) -> None:
+    """Refuse lines whose characters are not those of the header, because some were lost or changed."""
+    text = "".join(character for character, _ in pairs)
+    bare = _MARK.sub(r"\1", header)
+    if _same(bare, text) or _same(header, text):
+        return
+    if _same(header, marked_text(text, to_spans([tag for _, tag in pairs], IOB2))):
+        return  # the text itself has what seems to be a mark
+    wanted = normalize("NFC", bare)
+    shared = max(at for at in range(len(text) + 1) if wanted.startswith(normalize("NFC", text[:at])))
+    before = normalize("NFC", text[:shared])
+    raise InputError(
+        f"the characters of the lines differ from the text in the header after {before[-10:]!r}: "
+        f"expected {wanted[len(before) :][:10]!r}, got {text[shared:][:10]!r}",
+        path=path,
+        line=numbers[min(shared, len(numbers) - 1)],
+        fix="Write a line for each character of the text, also for spaces. If the header is wrong, leave "
+        "only the id in it: ## ID",
+    )
+
+
+def _same(one: str, other: str) -> bool:
+    """Return whether texts are equal, in whatever Unicode form and whatever spaces are at their ends."""
+    return one == other or normalize("NFC", one.strip()) == normalize("NFC", other.strip())
 
 
 def _pair(line: str, path: str, number: int) -> list[str]:
@@ -199,13 +233,19 @@ def marked_text(text: str, spans: Iterable[CharSpan]) -> str:
 def _recognise(head: FileHead) -> str | None:
     body = [line.split("\t") for line in head.filled if not line.startswith(HEADER)]
     headed = any(line.startswith(HEADER + " ") for line in head.filled)
-    if not headed or not body:
-        return None
     pairs = sum(map(_is_pair, body))
+    spaced = any(_is_pair(row) and row[0].isspace() for row in body)
+    if not (headed or spaced) or not body:
+        return None
     if pairs == len(body):
-        return "## headers and one character per line"
-    titled = any(_TITLE.match(line) for line in head.filled)  # a damaged file is recognised, then refused
-    return "## headers and one character in most lines" if titled and pairs >= MOST * len(body) else None
+        return "## headers and one character per line" if headed else "one character per line, also spaces"
+    # A damaged file is recognised, then refused.
+    certain = spaced or any(_TITLE.match(line) for line in head.filled)
+    if not certain or pairs < MOST * len(body):
+        return None
+    return (
+        "## headers and one character in most lines" if headed else "one character in most lines, also spaces"
+    )
 
 
 TAGGED = TaggedFormat(
@@ -218,4 +258,5 @@ TAGGED = TaggedFormat(
     has_ids=True,
     keeps_ids=True,
     rank=1,
+    stores_texts=True,
 )

@@ -407,6 +407,7 @@ TAGGED = TaggedFormat(
     recognise=_recognise_tagged,
     has_ids=True,
     keeps_ids=True,
+    stores_texts=True,
 )
 
 LABELLED = (

@@ -256,6 +256,7 @@ TAGGED = TaggedFormat(
     has_ids=True,
     keeps_ids=True,
     rank=1,
+    stores_texts=True,
 )
 LABELLED = (
     LabelledFormat(

@@ -205,6 +205,7 @@ TAGGED = TaggedFormat(
     write=_write_tagged,
     recognise=_recognise_tagged,
     has_ids=True,
+    stores_texts=True,
 )
 
 LABELLED = (

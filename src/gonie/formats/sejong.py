@@ -9,6 +9,9 @@ The first column, the number of the eojeol, may be missing. Words are the morphe
 speech. Sentences end at lines with markup, at blank lines and, in files without blank lines, after an eojeol
 that ends in SF (the end of a sentence). The header of the corpus is skipped.
 
+Sentences of eojeols can be written if their tags are like NNG+JKB and their lemmas (a column of CoNLL-U) like
+도서관+에서.
+
 Morphemes have offsets if those of each eojeol of the sentence make it up. 나섰다 (나서/VV + 었/EP + 다/EF) is
 contracted, and its sentence has none. Other columns are ``eojeol`` (its number) and ``form`` (as written).
 """
@@ -18,7 +21,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from gonie.errors import InputError
@@ -27,10 +29,13 @@ from gonie.formats.eojeols import EOJEOL, eojeol_numbers, morpheme_sentence
 from gonie.formats.format import ReadOptions, TaggedFormat
 from gonie.text.report import Report
 from gonie.text.schemes import Scheme
+from gonie.text.tokenizers.sejong_tags import is_sejong_tag
 from gonie.text.types import Sentence
 
 FORM = "form"
 """The column with the eojeol of each morpheme, as it is written in the text."""
+LEMMA, XPOS = "lemma", "xpos"
+"""Columns of CoNLL-U with the morphemes of an eojeol and with their tags, joined by plus signs."""
 JOINT = " + "
 END = "SF"
 _MORPHEME = r"\S+/[A-Z][A-Z_-]+"
@@ -118,26 +123,48 @@ def _write(sentences: Iterable[Sentence], scheme: Scheme) -> Iterator[str]:
     for sentence in sentences:
         if sentence.tags is None or scheme.has_spans:
             raise _unfit("sentences without parts of speech", sentence)
-        forms = sentence.columns.get(FORM, ("",) * len(sentence))
-        rows = zip(eojeol_numbers(sentence), sentence.words, sentence.tags, forms, strict=True)
-        for _, own in groupby(rows, key=itemgetter(0)):
-            morphemes = list(own)
-            analysis = JOINT.join(f"{word}/{tag}" for _, word, tag, _ in morphemes)
-            numbered = any(_HOMOGRAPH.search(word) for _, word, _, _ in morphemes)
+        forms, numbers = sentence.columns.get(FORM), eojeol_numbers(sentence)
+        for _, own in groupby(range(len(sentence)), key=numbers.__getitem__):
+            places = list(own)
+            morphemes = [part for at in places for part in _morphemes(sentence, at, sentence.tags[at])]
+            analysis = JOINT.join(f"{word}/{tag}" for word, tag in morphemes)
+            numbered = any(_HOMOGRAPH.search(word) for word, _ in morphemes)
             if numbered or not _ANALYSIS.fullmatch(analysis):
                 raise _unfit(f"morphemes such as {analysis[:60]!r}", sentence)
-            form = morphemes[0][3] or "".join(word for _, word, _, _ in morphemes)
+            form = forms[places[0]] if forms else "".join(sentence.words[at] for at in places)
             total += 1
             yield f"GONIE-{total:08d}\t{form}\t{analysis}\n"
         yield "\n"
 
 
-def _unfit(what: str, sentence: Sentence) -> InputError:
+def _morphemes(sentence: Sentence, at: int, tag: str) -> list[tuple[str, str]]:
+    """Return the morphemes of a word with their tags. Tags like NNG+JKB require lemmas."""
+    tags, word = tag.split("+"), sentence.words[at]
+    if not all(map(is_sejong_tag, tags)):
+        known = all(
+            is_sejong_tag(part) for each in sentence.columns.get(XPOS, "?") for part in each.split("+")
+        )
+        raise _unfit(
+            f"tags that are not of the Sejong corpus, such as {tag!r} of {word!r}",
+            sentence,
+            fix=f"Choose the column with Sejong's tags: --tag-column {XPOS}" if known else "",
+        )
+    if len(tags) == 1:
+        return [(word, tag)]
+    parts = sentence.columns.get(LEMMA, ("",) * len(sentence))[at].split("+")
+    if len(parts) != len(tags):
+        raise _unfit(
+            f"{word!r} with the tag {tag!r}, because its {len(tags)} morphemes are not known", sentence
+        )
+    return list(zip(parts, tags, strict=True))
+
+
+def _unfit(what: str, sentence: Sentence, *, fix: str = "") -> InputError:
     return InputError(
         f"sejong cannot store {what}",
         path=sentence.path or None,
         line=sentence.line,
-        fix="Write conll or jsonl instead",
+        fix=fix or "Write conll or jsonl instead",
     )
 
 

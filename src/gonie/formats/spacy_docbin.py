@@ -216,6 +216,7 @@ TAGGED = TaggedFormat(
     write=_write,
     suffixes=(".spacy",),
     recognise=_recognise_tagged,
+    stores_texts=True,
 )
 
 LABELLED = (

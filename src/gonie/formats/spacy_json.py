@@ -311,6 +311,7 @@ TAGGED = TaggedFormat(
     write=_write,
     recognise=_recognise,
     has_ids=True,
+    stores_texts=True,
 )
 
 LABELLED = (

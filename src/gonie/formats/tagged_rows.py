@@ -57,6 +57,8 @@ def tagged_format(rows: RowFormat) -> TaggedFormat:
         recognise=partial(_recognise, rows),
         rank=rows.rank,
         keeps_ids=True,
+        stores_texts=True,
+        stores_all_spans=True,
     )
 
 

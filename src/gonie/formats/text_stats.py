@@ -15,7 +15,7 @@ import numpy as np
 
 from gonie.errors import GonieError
 from gonie.formats.detect import format_named
-from gonie.formats.inspect import QUANTILES
+from gonie.formats.inspect import QUANTILES, IdFinder
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.pairs import PairSource
 from gonie.formats.table import PAIR_FORMATS, TEXT_FORMATS
@@ -85,10 +85,11 @@ def text_stats(sources: Iterable[Source]) -> Iterator[TextStats]:
         yield measured
 
 
-def convert_texts(source: Source, *, to: str, out: str | PathLike[str]) -> int:
-    """Write the texts or pairs of a file in another format. Return their number."""
+def convert_texts(source: Source, *, to: str, out: str | PathLike[str]) -> tuple[int, bool]:
+    """Write the texts or pairs of a file in another format. Return their number, and if one has an id."""
     formats = PAIR_FORMATS if isinstance(source, PairSource) else TEXT_FORMATS
-    return write_examples(out, format_named(to, formats), source)
+    ids = IdFinder(source)
+    return write_examples(out, format_named(to, formats), ids), ids.found
 
 
 def _measured(source: Source, first: tuple[set[int], Counter[str]] | None) -> tuple[TextStats, set[int]]:

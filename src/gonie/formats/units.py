@@ -25,7 +25,7 @@ SAMPLE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class _OwnUnit:
+class OwnUnit:
     """The unit of the words in a file: known from its format, or guessed.
 
     ``joined`` says that the texts of the file are only its words, joined by spaces.
@@ -38,6 +38,7 @@ class _OwnUnit:
 
     @property
     def name(self) -> str | None:
+        """The unit, or None if it cannot be told."""
         return self.known or self.guessed
 
     def fits(self, wanted: str, words: Sequence[str]) -> bool:
@@ -57,7 +58,7 @@ def in_unit(
     tokenizer, scheme = options.unit
     remaining = iter(sentences)
     first = list(islice(remaining, SAMPLE))
-    own = _own_unit(first, format_unit)
+    own = own_unit(first, format_unit)
     cuttable = (scheme is None or scheme.has_spans) and not options.columns
     for group in texts_of(chain(first, remaining)):
         if group[0].split or own.known == tokenizer.unit:
@@ -100,23 +101,24 @@ def as_text(sentences: Sequence[Sentence], scheme: Scheme | None) -> AnnotatedTe
     return AnnotatedText(text=first.surface, spans=spans if tagged else None, line=first.line, id=first.id)
 
 
-def _own_unit(sentences: Sequence[Sentence], known: str | None) -> _OwnUnit:
+def own_unit(sentences: Sequence[Sentence], known: str | None) -> OwnUnit:
+    """Return the unit of the words of a file. ``known`` is that of its format."""
     given = [sentence for sentence in sentences if not sentence.split]
     if known is None and any(EOJEOL_COLUMN in sentence.columns for sentence in given):
         known = MORPHEME  # of eojeols that are numbered
     if known is not None:
-        return _OwnUnit(known, None, "as in the file", joined=False)
+        return OwnUnit(known, None, "as in the file", joined=False)
     guessed, reason = guess_unit(word for sentence in given for word in sentence.words)
     # Morphemes or syllables joined by spaces are not a text: no one wrote it.
     joined = guessed != EOJEOL and all(sentence.text == " ".join(sentence.words) for sentence in given)
-    return _OwnUnit(None, guessed, reason, joined)
+    return OwnUnit(None, guessed, reason, joined)
 
 
-def _described(own: _OwnUnit) -> str:
+def _described(own: OwnUnit) -> str:
     return f"{own.name}s" if own.name else own.reason
 
 
-def _refused(own: _OwnUnit, wanted: str, options: ReadOptions, sentence: Sentence) -> InputError:
+def _refused(own: OwnUnit, wanted: str, options: ReadOptions, sentence: Sentence) -> InputError:
     name = own.name or "words of several syllables"
     plural = f"{own.name}s" if own.name else name
     why = "" if own.known else f" ({own.reason})"

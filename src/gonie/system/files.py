@@ -270,7 +270,8 @@ def _likely(data: bytes, line: bytes, name: str) -> str:
         return "The file is binary or damaged"
     command = f"iconv -f {encoding} -t UTF-8"
     if name != display(STANDARD_INPUT):
-        command += f" {shlex.quote(name)} > {shlex.quote(name + '.utf8')}"
+        new = Path(name)  # the suffix stays the last, because it tells the format
+        command += f" {shlex.quote(name)} > {shlex.quote(str(new.with_name(f'{new.stem}.utf8{new.suffix}')))}"
     return f"The encoding may be {encoding}. Run: {command}"
 
 

@@ -67,8 +67,11 @@ class Report:
         """Record what was chosen for ``name`` and why."""
         self.choices[name] = (choice, reason)
 
-    def lines(self, *, shown: int | None = None) -> list[str]:
-        """Return the report as lines for display. ``shown`` limits the number of misaligned spans listed."""
+    def lines(self, *, shown: int | None = None, lost: bool = False) -> list[str]:
+        """Return the report as lines for display. ``shown`` limits the number of misaligned spans listed.
+
+        ``lost`` says that the file was converted to one without these spans.
+        """
         notes = [f"{name}: {choice} ({reason})" for name, (choice, reason) in self.choices.items()]
         if self.pairs:
             notes.append(
@@ -89,11 +92,20 @@ class Report:
         ]
         notes += [f"  {place}" for place in self.first_repaired]
         if self.misaligned:
-            notes.append(f"{self._misaligned()}:")
+            notes.append(f"{self._lost() if lost else self._misaligned()}:")
             notes += [f"  {span}" for span in self.misaligned[:shown]]
             rest = len(self.misaligned) - len(self.misaligned[:shown])
             notes += [f"  and {rest:,} more"] if rest else []
         return notes
+
+    def _lost(self) -> str:
+        """Count the misaligned spans that a converted file does not have."""
+        number, total = len(self.misaligned), self.aligned + len(self.misaligned)
+        return (
+            f"warning: {number:,} of {count(total, 'gold span')} ({number / total:.0%}) "
+            f"{'is' if number == 1 else 'are'} not in the new file, because tokens cannot express "
+            f"{'it' if number == 1 else 'them'}. Check the offsets, and the language and unit of the tokens"
+        )
 
     def _misaligned(self) -> str:
         """Count the misaligned spans. If they are most of the gold spans, warn."""

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from gonie.formats.text_stats import TextCheck, TextStats
 
 
+LISTED = 20
+"""The number of misaligned spans that are listed."""
+
+
 def print_lines(console: Console, lines: list[str]) -> None:
     """Print lines without markup, since data may contain what Rich takes for markup."""
     for line in lines:
@@ -37,7 +41,7 @@ def print_check(console: Console, verdict: Check) -> None:
     if found is None:
         print_lines(console, [_told(verdict.error)])
         return
-    print_lines(console, found.report.lines(shown=20))
+    print_lines(console, found.report.lines(shown=LISTED))
     if found.untagged:
         print_lines(console, [f"{count(found.untagged, 'sentence')} without tags"])
     if not found.detection.invalid:
@@ -58,7 +62,7 @@ def print_text_check(console: Console, verdict: TextCheck) -> None:
 def print_stats(console: Console, measured: Stats) -> None:
     """Print the statistics of a tagged file."""
     console.rule(measured.path, align="left")
-    print_lines(console, measured.report.lines(shown=20))
+    print_lines(console, measured.report.lines(shown=LISTED))
     print_lines(console, [f"{len(measured.vocabulary):,} distinct words"])
     print_lines(console, [f"sentence length: {_quantiles(measured.lengths)}"])
     if measured.invalid:

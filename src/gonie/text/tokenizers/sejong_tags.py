@@ -26,6 +26,19 @@ SEJONG: Mapping[str, str] = {
 }
 """The Sejong tag of each tag that only Kiwi has. ``VV-R`` and ``VV-I`` and the like lose their suffix."""
 
+_TAGS = (
+    "NNG NNP NNB NP NR VV VA VX VCP VCN MM MMA MMD MMN MAG MAJ IC JKS JKC JKG JKO JKB JKV JKQ JX JC EP EF EC "
+    "ETN ETM XPN XSN XSV XSA XSM XR SF SP SS SE SO SL SH SW SN NF NV NA NAP"
+)
+TAGS = frozenset(_TAGS.split())
+"""The tags of the Sejong corpus, and those that 모두의 말뭉치 adds."""
+_USER = frozenset(f"USER{number}" for number in range(5))
+
+
+def is_sejong_tag(tag: str) -> bool:
+    """Return whether this is a tag of Sejong, or of Kiwi, which extends them."""
+    return sejong_tag(tag) in TAGS or tag in _USER
+
 
 def sejong_tag(tag: str) -> str:
     """Return the Sejong tag for a tag of Kiwi, except for the suffix of an adverb."""
