@@ -165,7 +165,8 @@ data check spans.jsonl --language ko
 data check spans.jsonl --language ko --unit syllable
 data check stray.conll unlabelled.csv klue.tsv
 data check missing.conll
-data check documents.tsv quoted.tsv headless.tsv damaged.jsonl sejong.txt
+data check documents.tsv quoted.tsv damaged.jsonl sejong.txt
+data check headless.tsv --texts
 data convert pos.conll --to klue --language ko --out pos.klue
 compare a-table-of-texts-with-a-name-that-is-long.tsv
 data check ragged.conll
@@ -290,7 +291,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Out
         yield found
 
 
-DATA = "text label score lr nan Projection Max HeuristicMatching"
+DATA = "text document label score lr nan Projection Max HeuristicMatching"
 """Names of columns, keys and parts of models, and a value."""
 
 
