@@ -130,6 +130,24 @@ def test_every_text_is_found_again(tool: ModuleType) -> None:
             "머리글: text, label (첫 줄에 알려진 이름의 열이 있음)",
         ),
         ("unit: eojeol (most letters are Hangul)", "단위: 어절 (글자 대부분이 한글)"),
+        ("scheme: IOB2 (B-X I-X O) (every tag is valid)", "태그 체계: IOB2 (B-X I-X O) (모든 태그가 올바름)"),
+        (
+            "scheme: plain labels (tags such as NNG have no markers)",
+            "태그 체계: 일반 태그 (NNG 같은 태그에 표지가 없음)",
+        ),
+        (
+            "Scheme IOB2. Mode strict. Repair policy none: "
+            "3 predicted sentences were invalid, 0 tags changed.",
+            "태그 체계 IOB2. 채점 방식 strict. 복구 방식 없음: "
+            "예측 문장 3개가 잘못되었고 태그 0개를 바꾸었습니다.",
+        ),
+        (
+            "the KLUE format cannot store plain labels",
+            "KLUE 형식에는 개체명 태그(B-, I-, O)만 쓸 수 있는데, "
+            "이 파일의 태그는 개체명이 아닌 일반 태그(품사 등)입니다",
+        ),
+        ("context", "문맥 임베딩"),
+        ("to", "뒤 태그"),
         (
             "--label works only with classifiers and pair classifiers; runs/x is a tagger",
             "--label은 분류기와 텍스트 쌍 분류기에만 쓸 수 있습니다. runs/x는 태거입니다",
