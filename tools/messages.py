@@ -95,6 +95,15 @@ OTHERS = {
         "No such file or directory", "Permission denied", "Is a directory", "Not a directory", "File exists",
         "No space left on device",
     ),
+    "formats/jsonl.py (json)": (
+        "Expecting value", "Expecting ',' delimiter", "Expecting ':' delimiter", "Extra data",
+        "Expecting property name enclosed in double quotes", "Unterminated string starting at",
+        "Illegal trailing comma before end of object", "Illegal trailing comma before end of array",
+        "Invalid control character at", "Invalid control character {0} at", "Invalid \\escape",
+        "Invalid \\escape: {0}", "Invalid \\uXXXX escape",
+        "Unexpected UTF-8 BOM (decode using utf-8-sig)", "{0}: line {1} column {2} (char {3})",
+    ),
+    "formats/klue.py (whole)": ("the KLUE format cannot store plain labels",),
     "tasks/recipe.py (pydantic)": (
         "Input should be a valid integer", "Input should be a valid number", "Input should be a valid string",
         "Input should be a valid boolean", "Input should be a valid list",
@@ -116,15 +125,38 @@ OTHERS = {
         "standard input", "<{0}> without </{1}>", "</{0}> without <{1}>",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
-        "{0} {row|rows} in {1} {part|parts}{2}", "separator: tabs ({0})",
-        "separator: blanks ({0})", "separator: spaces ({0})",
-        "unit: eojeol ({0})", "unit: syllable ({0})", "unit: morpheme ({0})",
+        "{0} {row|rows} in {1} {part|parts}{2}", "to", "context", "pair classifiers", "none",
         "{0} must follow an entity with the same label, but {1}", "{0} is not a tag of {1}",
         "{0} opens or continues an entity that is never closed",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
     ),
 }  # fmt: skip
 """Texts of libraries, names that are also values, and parts of texts."""
+
+
+EXAMPLES = {
+    "gonie train ner mine.conll",
+    "gonie train ner train.conll dev.conll test.conll --set model.encoder.hidden=300",
+    "gonie train classify tickets.csv --text question --label intent --out runs/tickets",
+    "gonie train ner --out runs/ner --resume",
+    'gonie tag runs/ner "George is happy about the election outcome."',
+    'gonie tag runs/ner --bias PER=1 --bias ORG=-0.5 "Finds more persons and fewer organisations."',
+    'gonie tag runs/ner --nbest 3 "Is Jordan a person or a country?"',
+    'gonie classify runs/subjectivity "a film that begs to be seen"',
+    'gonie classify runs/relations "The <e1>fire</e1> was caused by the <e2>bomb</e2>."',
+    'gonie classify runs/pairs "A man plays the flute." "A man makes music."',
+    "gonie evaluate runs/ner test.conll",
+    "gonie tag runs/ner --file letters.txt --output jsonl > tagged.jsonl",
+    "gonie tag runs/ner --file tickets.csv --column question --output jsonl > tagged.jsonl",
+    "cat words.conll | gonie tag runs/ner --input conll --output conll",
+    "gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet",
+    "gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html",
+    "gonie evaluate runs/ner dev.conll --errors errors.tsv",
+    "gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5",
+    'gonie explain runs/pairs "A man plays the flute." "A man makes music."',
+    'gonie explain runs/ner "George is happy about the election outcome." --nbest 3',
+}
+"""Examples of commands on help pages that have other texts or files in other languages."""
 
 
 def texts() -> dict[str, list[str]]:
@@ -153,12 +185,18 @@ def _help_texts() -> Iterator[str]:
     """Yield the help of commands, paragraph by paragraph, and of their options."""
     import typer
 
+    from gonie.cli.hints import PROMPT, is_example
     from gonie.cli.main import app
 
     group = typer.main.get_command(app)
     for command in (group, *_commands(group)):
         helps = (param.help for param in command.params if getattr(param, "help", None))
-        for text in (*(part for part in paragraphs(command.help or "") if not is_command(part)), *helps):
+        parts = [
+            PROMPT + part if is_example(part) else part
+            for part in paragraphs(command.help or "")
+            if not is_example(part) or part in EXAMPLES
+        ]
+        for text in (*parts, *helps):
             yield text.replace("{", "{{").replace("}", "}}")
 
 
@@ -171,11 +209,6 @@ def _commands(group: object) -> Iterator[object]:
 def paragraphs(text: str) -> list[str]:
     """Return the paragraphs of a help text, each on one line."""
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
-
-
-def is_command(paragraph: str) -> bool:
-    """Return whether a paragraph of help is an example of a command."""
-    return paragraph.startswith(("gonie ", "echo ", "cat "))
 
 
 class Module:

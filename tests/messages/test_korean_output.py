@@ -139,6 +139,7 @@ classify runs/분류 --file broken.jsonl --out out/classified --workers 1
 explain runs/태거 '민수는 서울에 산다.' --html explained-tagger.html --on dev.conll
 explain runs/분류 '영화는 훌륭하다.' --html explained-texts.html
 explain runs/분류 --file dev.tsv --method attention --method erasure --on dev.tsv
+explain runs/태거 '민수는 서울에 산다.' --label 긍정
 explain runs/쌍 '영화는 훌륭하다.' '연기는 훌륭하다.' --html explained-labels.html
 explain runs/값 '영화는 훌륭하다.' '연기는 훌륭하다.' --html explained-values.html
 export runs/태거 --out bundles/tagger --onnx tagger.onnx
@@ -164,6 +165,10 @@ data check spans.jsonl --language ko
 data check spans.jsonl --language ko --unit syllable
 data check stray.conll unlabelled.csv klue.tsv
 data check missing.conll
+data check documents.tsv quoted.tsv damaged.jsonl sejong.txt
+data check headless.tsv --texts
+data convert pos.conll --to klue --language ko --out pos.klue
+compare a-table-of-texts-with-a-name-that-is-long.tsv
 data check ragged.conll
 data stats train.conll dev.conll test.conll
 data stats train.tsv dev.tsv
@@ -258,6 +263,13 @@ OTHER_FILES = {
     "ragged.conll": "민수는\tN\tB-PER\n봤다\tO\n\n",
     "unlabelled.csv": "text,label\n좋은 영화,긍정\n나쁜 영화,\n,부정\n",
     "klue.tsv": "## klue-ner-v1_dev_00000\t<민수:PS>는\n민\tB-PS\n수\tI-PS\n는\tO\n\n",
+    "documents.tsv": "document\tlabel\n좋은 영화\t긍정\n나쁜 영화\t부정\n",
+    "quoted.tsv": 'text\tlabel\n"좋은 ""영화"""\t긍정\n"나쁜\t영화"\t부정\n',
+    "headless.tsv": "좋은 영화\t긍정\n나쁜 영화\t부정\n",
+    "damaged.jsonl": '{"text": "좋은 영화" "label": "긍정"}\n',
+    "sejong.txt": "BTAA0001-00000001\t좋은\t좋/VA+ㄴ/ETM\nBTAA0001-00000002\t영화다.\t영화/NNG+다/EF+./SF\n",
+    "pos.conll": "민수는\tNOUN\n서울을\tNOUN\n봤다\tVERB\n\n" * 4,
+    "a-table-of-texts-with-a-name-that-is-long.tsv": "text\tlabel\n좋은 영화\t긍정\n나쁜 영화\t부정\n",
     "words.txt": "고니툴킷\tNNP\n",
     "bad-tag.txt": "고니툴킷\tXYZ\n",
     "bad-score.txt": "고니툴킷\tNNP\t많이\n",
@@ -279,7 +291,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Out
         yield found
 
 
-DATA = "text label score lr nan Projection Max HeuristicMatching"
+DATA = "text document label score lr nan Projection Max HeuristicMatching"
 """Names of columns, keys and parts of models, and a value."""
 
 

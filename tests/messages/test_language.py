@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from gonie.cli.main import app
 from gonie.errors import InputError
 from gonie.messages import chosen_language, language, say, use_language, without_language
+from gonie.messages.templates import read_table
 from support.korean_words import english_words, own_names
 
 
@@ -70,7 +71,18 @@ def gonie(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_errors_are_in_korean(words):
     found = gonie(*words)
     assert found.returncode == 2
-    assert "RECIPE가 필요합니다" in found.stderr
+    assert "RECIPE가 필요합니다. 예: gonie train ner-ko mine.klue" in found.stderr
+
+
+def test_commands_in_messages_are_not_replaced_by_examples():
+    with use_language("ko"):
+        assert say("Type: gonie train ner mine.conll") == "이렇게 입력하세요: gonie train ner mine.conll"
+
+
+def walk(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, each in getattr(command, "commands", {}).items():
+        yield from walk(each, *path, name)
 
 
 def test_help_is_in_korean():
@@ -81,15 +93,33 @@ def test_help_is_in_korean():
         "인자",
         "레시피로 모델을 학습합니다.",
         "[필수]",
-        "gonie train ner mine.conll",
+        "gonie train ner-ko mine.klue",
     ):
         assert text in page, text
 
 
-def walk(command: Any, *path: str) -> Iterator[tuple[str, ...]]:
-    yield path
-    for name, each in getattr(command, "commands", {}).items():
-        yield from walk(each, *path, name)
+@pytest.mark.parametrize("command", ["train", "tag", "classify", "evaluate", "explain"])
+def test_examples_of_help_pages_are_korean(command):
+    page = gonie(command, "--help", GONIE_LANG="ko").stdout
+    examples = re.findall(r"^ +(?:cat|gonie) .*", page, re.MULTILINE)
+    assert len(examples) > 3
+    for example in examples:
+        assert example.startswith("   "), example
+        assert "runs/ner " not in example, example
+        assert english_words(" ".join(re.findall(r'"[^"]*"', example)).replace('"', "")) == [], example
+
+
+@pytest.mark.parametrize("command", list(walk(get_command(app))), ids=" ".join)
+def test_other_examples_of_help_pages_are_as_in_english(command, monkeypatch):
+    """Commands without an entry of their own are not changed by entries for other texts."""
+    monkeypatch.setenv("COLUMNS", "200")
+    pages = {}
+    for name in ("en", "ko"):
+        with use_language(name):
+            page = CliRunner().invoke(app, [*command, "--help"], prog_name="gonie").stdout
+        pages[name] = re.findall(r"^ +((?:cat|echo|gonie) .*?) *$", page, re.MULTILINE)
+    table = {key: text for texts in read_table("ko").values() for key, text in texts.items()}
+    assert pages["ko"] == [table.get(f"$ {each}", f"$ {each}")[2:] for each in pages["en"]]
 
 
 VALUES = """

@@ -6,6 +6,7 @@ If this fails: ``python tools/messages.py``, then translate what ``python tools/
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +14,9 @@ from types import ModuleType
 import pytest
 
 from gonie.messages.templates import COUNTED, FIELDS, Translator, fields, pieces
+from gonie.reports.explanation import Faithfulness
+from gonie.reports.explanations.verdict import verdict
+from support.korean_words import english_words
 
 TOOL = Path(__file__).parent.parent.parent / "tools" / "messages.py"
 SOURCE = '''
@@ -43,6 +47,25 @@ def test_translations_are_korean(tool: ModuleType) -> None:
     """Commands, titles of papers and names stay as they are, and have no sentence of their own."""
     same = [text for text, translation in tool.read().items() if not re.search("[가-힣]", translation)]
     assert len(same) < 60, same
+
+
+DRIFT = re.compile(
+    r"개체(?!명)|스팬(?! 그룹)|언급|에폭|거짓 (?:양|음)성|정렬되지 않은|"
+    r"단순 (?:레이블|태그)|학습 예(?![제측])"
+)
+"""Words for which the table and the docs have another one: 개체명, 에포크, 놓침, 어긋난, 일반 태그."""
+SPAN_GROUPS = "span groups|spans in the group"
+
+
+def test_terms_are_the_same_everywhere(tool: ModuleType) -> None:
+    drift = {
+        english: korean
+        for english, korean in tool.read().items()
+        if DRIFT.search(korean) and not re.search(SPAN_GROUPS, english)
+    }
+    assert drift == {}
+    for page in TOOL.parent.parent.rglob("*.ko.md"):
+        assert DRIFT.findall(page.read_text("utf-8")) == [], page
 
 
 def test_problems_are_named(tool: ModuleType) -> None:
@@ -79,6 +102,97 @@ def test_every_text_is_found_again(tool: ModuleType) -> None:
         if translator(text) != wanted(text):
             wrong.append(f"{text}: {translator(text)}, not {wanted(text)}")
     assert wrong == [], "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("english", "korean"),
+    [
+        (
+            "text column: document (by its name; there is no column text)",
+            "텍스트 열: document (이름으로 찾음. text 열이 없음)",
+        ),
+        ("label column: label (by its name)", "레이블 열: label (이름으로 찾음)"),
+        ("names of tags: text, label (from the schema)", "tags의 이름: text, label (스키마에 따라)"),
+        (
+            "quoting: as in CSV (cells with doubled quotation marks, tabs or line breaks)",
+            "따옴표: CSV 방식 (겹친 따옴표, 탭, 줄바꿈이 있는 칸)",
+        ),
+        (
+            "sentences: markup and eojeols that end in SF (there are no blank lines)",
+            "문장: 마크업과 SF로 끝나는 어절 (빈 줄이 없음)",
+        ),
+        (
+            "header: none (the first line has no column with a known name)",
+            "머리글: 없음 (첫 줄에 알려진 이름의 열이 없음)",
+        ),
+        (
+            "header: text, label (the first line has columns with known names)",
+            "머리글: text, label (첫 줄에 알려진 이름의 열이 있음)",
+        ),
+        ("unit: eojeol (most letters are Hangul)", "단위: 어절 (글자 대부분이 한글)"),
+        ("scheme: IOB2 (B-X I-X O) (every tag is valid)", "태그 체계: IOB2 (B-X I-X O) (모든 태그가 올바름)"),
+        (
+            "scheme: plain labels (tags such as NNG have no markers)",
+            "태그 체계: 일반 태그 (NNG 같은 태그에 표지가 없음)",
+        ),
+        (
+            "Scheme IOB2. Mode strict. Repair policy none: "
+            "3 predicted sentences were invalid, 0 tags changed.",
+            "태그 체계 IOB2. 채점 방식 strict. 복구 방식 없음: "
+            "예측 문장 3개가 잘못되었고 태그 0개를 바꾸었습니다.",
+        ),
+        (
+            "the KLUE format cannot store plain labels",
+            "KLUE 형식에는 개체명 태그(B-, I-, O)만 쓸 수 있는데, "
+            "이 파일의 태그는 개체명이 아닌 일반 태그(품사 등)입니다",
+        ),
+        ("context", "문맥 임베딩"),
+        ("to", "뒤 태그"),
+        (
+            "--label works only with classifiers and pair classifiers; runs/x is a tagger",
+            "--label은 분류기와 텍스트 쌍 분류기에만 쓸 수 있습니다. runs/x는 태거입니다",
+        ),
+    ],
+)
+def test_texts_made_of_several_entries_are_korean(tool: ModuleType, english: str, korean: str) -> None:
+    assert Translator(tool.read())(english) == korean
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a" 1}',
+        '{"a": 1 2}',
+        '{"a": }',
+        "{a: 1}",
+        '{"a": "b',
+        '{"a": 1} 2',
+        '{"a": 1,}',
+        '["\\x"]',
+        '["\t"]',
+        "[1,]",
+    ],
+)
+def test_errors_of_the_json_module_are_korean(tool: ModuleType, text: str) -> None:
+    with pytest.raises(json.JSONDecodeError) as raised:
+        json.loads(text)
+    found = Translator(tool.read())(f"a.jsonl:1: invalid JSON object: {raised.value}")
+    assert english_words(found, ["JSON"]) == []
+
+
+TABLES = ("random", "uniform attention"), ("random",)
+
+
+@pytest.mark.parametrize("controls", TABLES)
+@pytest.mark.parametrize("good", [True, False])
+def test_verdicts_are_korean(tool: ModuleType, controls: tuple[str, ...], good: bool) -> None:
+    scores = [Faithfulness(name, 0.3, 0.1, 100) for name in controls]
+    scores += [Faithfulness(name, 0.2, 0.2, 100) for name in ("attention", "erasure")]
+    scores += [Faithfulness("integrated gradients", 0.5, 0.0, 100)] if good else []
+    found = Translator(tool.read())(verdict(scores))
+    assert english_words(found) == []
+    beaten = "무작위와 균등 어텐션" if len(controls) > 1 else "무작위"
+    assert f"어텐션은 {beaten}보다 낫지 않습니다" in found
 
 
 BESIDE = re.compile(r"\}\{\d")

@@ -10,7 +10,7 @@ from typing import Any, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from gonie.cli.hints import correct, explain_command, explain_url, explain_usage
+from gonie.cli.hints import correct, explain_command, explain_url, explain_usage, is_example, say_example
 from gonie.errors import OPTION, TRAINING, GonieError, InputError
 from gonie.messages import language, say, without_language
 
@@ -79,10 +79,9 @@ def _panel(shown: Any) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    """Translate a help text. Examples of commands keep their lines."""
+    """Translate a help text. Examples of commands keep their indent."""
     return "\n\n".join(
-        part if part.lstrip().startswith("gonie ") else say(" ".join(part.split()))
-        for part in text.split("\n\n")
+        say_example(part) if is_example(part) else say(" ".join(part.split())) for part in text.split("\n\n")
     )
 
 

@@ -30,6 +30,8 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 }
 """What to use instead of commands that other tools have."""
 
+PROMPT = "$ "
+"""Before examples in the table of messages."""
 SET = "--set"
 SPLITS = ("train", "dev", "test")
 """The files that follow the recipe, in their order."""
@@ -349,6 +351,20 @@ def explain_command(group: str, name: str, args: Sequence[str], known: Sequence[
     return InputError(wrong, fix=f"Type: {say(' or ').join(lines)}")
 
 
+def is_example(paragraph: str) -> bool:
+    """Return whether a paragraph of help is an example of a command."""
+    return paragraph.lstrip().startswith(("gonie ", "echo ", "cat "))
+
+
+def say_example(paragraph: str) -> str:
+    """Return an example of a help page in the language of the messages, with its indent.
+
+    Examples are found by a prompt before them, so that the same commands in messages stay as they are.
+    """
+    command = paragraph.lstrip()
+    return paragraph.removesuffix(command) + say(PROMPT + command).removeprefix(PROMPT)
+
+
 def explain_usage(error: Any, path: str, command: Any, args: Sequence[str]) -> InputError:
     """Return an error of Typer in gonie's words, for the arguments ``args`` of ``command``."""
     kind = type(error).__name__
@@ -356,7 +372,7 @@ def explain_usage(error: Any, path: str, command: Any, args: Sequence[str]) -> I
     if kind == "BadParameter" and param is not None:
         return InputError(_invalid(error.message, _name(param), _value_of(args, param.opts)))
     example = re.search(r"^ *(gonie .*)", command.help or "", re.MULTILINE)
-    fix = f"For example: {example[1].strip()}" if example else f"See gonie {path} --help"
+    fix = f"For example: {say_example(example[1].strip())}" if example else f"See gonie {path} --help"
     message = error.format_message().rstrip(".")
     if kind == "MissingParameter":
         message = f"gonie {path} needs {_name(param)}"

@@ -41,8 +41,11 @@ PLACE = re.compile(r"(standard input|\S*[\w./\]\)'\"](?::\d+)?): ", re.DOTALL)
 """A file, a key, or one of ``WORDS``."""
 PATH = re.compile(r"([^:\n]* [^:\n]*[/.][^:\n]*?(?::\d+)?): ")
 """A file with a blank in its path."""
-CHOICE = re.compile(r"([a-z ]+): (.*) \((.+)\)", re.DOTALL)
-"""A detected setting, the choice, which is data, and the reason."""
+CHOICE = re.compile(r"([a-z ]+\S*): (.*) \(([^()]*(?:\(.*\))?[^()]*)\)", re.DOTALL)
+"""A detected setting, the choice, and the reason."""
+SAID = frozenset(("quoting", "sentences", "scheme", "separator", "unit"))
+"""Settings whose choices are texts of gonie. Other choices are data, such as names of columns."""
+NOTHING = "none"
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
 """A line: its indent or bullet, its text, and the colon or full stop at its end."""
 BRACKETS = re.compile(r"(\s*\()(.*)(\))", re.DOTALL)
@@ -272,11 +275,12 @@ class Translator:
             counts = [self._read(part) for part in parts]
             if all(part.covered for part in counts):
                 yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
-        if (choice := CHOICE.fullmatch(text)) and (name := self._known.get(choice[1])) is not None:
-            reason = self._read(choice[3])
-            yield Rendition(
-                f"{name}: {joined(choice[2])} ({reason.text})", letters(choice[1]) + reason.covered
-            )
+        if (choice := CHOICE.fullmatch(text)) and self._entry(choice[1]):
+            name, reason = self._read(choice[1]), self._read(choice[3])
+            said = choice[1] in SAID or choice[2] == NOTHING
+            chosen = self._read(choice[2]) if said else Rendition(joined(choice[2]), 0)
+            covered = name.covered + chosen.covered + reason.covered
+            yield Rendition(f"{name.text}: {chosen.text} ({reason.text})", covered)
         if place := PLACE.match(text):
             rest = self._read(text[place.end() :])
             word = self._known.get(place[1], place[1]) if place[1] in WORDS else place[1]

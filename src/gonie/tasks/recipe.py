@@ -237,7 +237,7 @@ def _not_a_recipe(path: Path) -> str:
         )
     what, recipes = found
     lines = [f"  gonie train {name} {shlex.quote(str(path))}" for name in recipes]
-    listed = [f"{line:<50}  {recipe_summary(name)}" for line, name in zip(lines, recipes, strict=True)]
+    listed = [f"{line + ' ':<50}  {recipe_summary(name)}" for line, name in zip(lines, recipes, strict=True)]
     return "\n".join([f"{path} is not a recipe. It has {what}. Type a recipe before it:", *listed])
 
 

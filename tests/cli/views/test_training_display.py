@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
 from gonie.cli.views import training_display as module
 from gonie.cli.views.training_display import TrainingDisplay, clock
 from gonie.features.lm_text import TokenisingProgress
+from gonie.messages import use_language
 from gonie.tasks.torch.job import RunOutput
 from gonie.training.loop import Epoch, Step
 from gonie.training.run import RunResult, Summary
@@ -94,6 +96,15 @@ def test_a_run_is_displayed_from_start_to_end(terminal: bool) -> None:
         assert words in text, words
     assert "ETA 24 s best" not in text
     assert ("\x1b[" in file.getvalue()) == terminal
+
+
+def test_korean_commands_stand_below_each_other() -> None:
+    display, file = shown(terminal=False)
+    with use_language("ko"), display:
+        display.finished(result())
+    lines = [line for line in plain(file).splitlines() if "gonie " in line]
+    assert len({cell_len(line[: line.index("gonie ")]) for line in lines}) == 1, lines
+    assert len(lines) > 1
 
 
 def test_on_a_terminal_a_bar_moves_and_the_cursor_is_restored() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -138,8 +139,10 @@ class TrainingDisplay:
         for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
+        heading = say("Try: ")
         for number, command in enumerate(result.output.commands):
-            self._console.print(f"{'     ' if number else say('Try: ')} {say(command)}", markup=False)
+            before = " " * cell_len(heading) if number else heading
+            self._console.print(f"{before} {say(command)}", markup=False)
 
     def _eta(self, done: float) -> str:
         """Format the remaining time after ``done`` epochs, estimated from the epochs of this session.

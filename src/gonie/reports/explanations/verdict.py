@@ -63,7 +63,7 @@ def standing(each: Faithfulness, controls: Sequence[Faithfulness]) -> str:
         return "control"
     if not controls or each.texts < FEW:
         return ""
-    return "beats the controls" if beats(each, controls) else _failure(each, controls)
+    return "beats the controls" if beats(each, controls) else f"does not beat {_named(each, controls)}"
 
 
 def measured_on(found: Sequence[Faithfulness], noun: str) -> str:
@@ -74,7 +74,9 @@ def measured_on(found: Sequence[Faithfulness], noun: str) -> str:
 
 def _sentence(methods: Sequence[Faithfulness], controls: Sequence[Faithfulness], quantity: str) -> str:
     good = [method for method in methods if beats(method, controls)]
-    failures = [f"{each.method} {_failure(each, controls)}" for each in methods if each not in good]
+    failures = [
+        f"{each.method} does not beat {_named(each, controls)}" for each in methods if each not in good
+    ]
     if not good:
         return (
             f"On this model no method beats the controls on both measures: {'; '.join(failures)}. Do not "
@@ -87,12 +89,12 @@ def _sentence(methods: Sequence[Faithfulness], controls: Sequence[Faithfulness],
         f"{best.comprehensiveness:z.{DIGITS}f}; removing as many words of a control, by "
         f"{chance.comprehensiveness:z.{DIGITS}f}."
     )
-    return told + (f" On both measures, {'; '.join(failures)}." if failures else "")
+    return " ".join([told, f"On both measures, {'; '.join(failures)}."] if failures else [told])
 
 
-def _failure(method: Faithfulness, controls: Sequence[Faithfulness]) -> str:
-    """Return which controls the method does not beat, as text."""
-    return f"does not beat {' and '.join(_unbeaten(method, controls))}"
+def _named(method: Faithfulness, controls: Sequence[Faithfulness]) -> str:
+    """Return the controls that the method does not beat, as text."""
+    return " and ".join(_unbeaten(method, controls))
 
 
 def _shown(value: float) -> float:
