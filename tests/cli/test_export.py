@@ -30,6 +30,14 @@ def test_a_folder_that_is_not_a_run_is_refused(gonie: Gonie, tmp_path: Path) -> 
     assert outcome.refused("not a training run", "recipe.toml")
 
 
+def test_a_bundle_is_not_overwritten(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    """As for run folders: another model would be lost."""
+    (tmp_path / "bundle.json").write_text("{}", "utf-8")
+    outcome = gonie("export", toy_run, "--out", tmp_path)
+    assert outcome.refused("already contains a bundle", "another --out")
+    assert (tmp_path / "bundle.json").read_text("utf-8") == "{}"
+
+
 def test_a_folder_with_other_files_is_refused(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
     """The user's other files must not be lost."""
     (tmp_path / "notes.txt").write_text("mine", "utf-8")

@@ -193,7 +193,8 @@ RECIPES_AND_KEYS = [
     ),
     (
         "train ner --set model.encoder.kind=lstmm",
-        "ner: model.encoder.kind: unknown name: 'lstmm'; use one of lstm, peephole, rnn, cnn, window, none",
+        "ner: model.encoder.kind: unknown name: 'lstmm'; did you mean 'lstm'? Use one of "
+        "lstm, peephole, rnn, cnn, window, none",
     ),
     ("train ner --set train.epochs=many", "ner: train.epochs: must be a whole number: 'many'"),
     (

@@ -6,7 +6,7 @@ import pytest
 
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.reports.tag_report import render
+from gonie.reports.tag_report import how_scored, render
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
@@ -46,9 +46,21 @@ def test_the_page_shows_scores_errors_and_settings(parse):
     text = " ".join(parse(page).text)
     scores = ("runs/ner", "40.00", "95% interval", "Dev score", "PER", "all (macro)")
     errors = ("wrong boundary", "missed", "spurious", "Worst errors", "서울", "cannot predict: ORG (1)")
-    settings = ("seen in training with this type", "task = 'tag'", "Mode conlleval", "Repair policy none")
+    settings = ("seen in training with this type", "task = 'tag'", "Mode conlleval.")
     for wanted in (*scores, *errors, *settings):
         assert wanted in text, wanted
+
+
+def test_the_repair_of_predictions_is_told_only_if_some_are_invalid() -> None:
+    """A count of 0 reads like an error."""
+    gold = [Sentence(words=("Kim", "ran"), tags=("B-PER", "O"))]
+    valid = evaluate(gold, [["B-PER", "O"]], scheme=IOB2)
+    assert how_scored(valid).endswith("Mode conlleval.")
+    invalid = evaluate(gold, [["O", "I-PER"]], scheme=IOB2, repair="begin")
+    told = "Repair policy begin: 1 predicted sentences were invalid, 1 tags changed."
+    assert how_scored(invalid).endswith(f"Mode conlleval. {told}")
+    stray = [Sentence(words=("Kim", "ran"), tags=("I-PER", "O"))]
+    assert how_scored(evaluate(stray, [["B-PER", "O"]], scheme=IOB2)).endswith("Invalid gold sentences: 1.")
 
 
 def test_gold_spans_inside_tokens_are_counted_and_marked(parse):

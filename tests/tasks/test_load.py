@@ -142,6 +142,14 @@ def test_a_folder_without_a_model_is_refused_with_a_reason(tmp_path: Path) -> No
         load(tmp_path)
 
 
+def test_a_recipe_in_place_of_a_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BundleError, match=r"ner-ko is a recipe, .* gonie train ner-ko FILE\. .*runs/ner-ko"):
+        load("ner-ko")
+    with pytest.raises(BundleError, match=r"gonie pretrain elmo-ko FILE"):
+        load("elmo-ko")
+
+
 def test_a_model_says_what_it_is_in_a_notebook(
     run: Path, tmp_path: Path, bundle: TagBundle, text_bundle: Any
 ) -> None:

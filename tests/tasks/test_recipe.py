@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -16,6 +17,31 @@ def refusal(*changes: str, name: str = "ner") -> list[str]:
     with pytest.raises(RecipeError) as caught:
         load_recipe(name, changes)
     return caught.value.problems
+
+
+@pytest.mark.parametrize("value", ['["typo"]', '{"typo":1}', "typo"])
+def test_a_table_that_is_none_is_answered_with_its_names_and_a_setting_that_works(value: str) -> None:
+    with pytest.raises(RecipeError) as error:
+        load_recipe("demo-ko", [f"data.noise.kinds={value}"])
+    assert "must be a table of names and values" in str(error.value)
+    assert "its names are spaces-lost, spaces-added, typos, " in str(error.value)
+    _, _, typed = str(error.value).partition("For example: --set ")
+    (setting,) = shlex.split(typed)
+    assert setting == "data.noise.kinds={typos = 1.0}"
+    assert load_recipe("demo-ko", [setting]).data.noise.kinds == {"typos": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "meant"),
+    [
+        ("data.noise.kinds={typo = 1.0}", "typos"),
+        ("data.unit=morphem", "morpheme"),
+        ("model.encoder.kind=lstn", "lstm"),
+    ],
+)
+def test_a_misspelt_value_is_answered_with_the_nearest_one(change: str, meant: str) -> None:
+    with pytest.raises(RecipeError, match=rf"; did you mean '{meant}'\?"):
+        load_recipe("demo-ko", [change])
 
 
 def test_shipped_recipes_are_found_by_name_and_files_by_path(tmp_path: Path) -> None:

@@ -13,6 +13,11 @@ from gonie.text.schemes import IOB2, PLAIN, Scheme, to_spans
 TAGS = ("B-person", "I-person", "O", "B-group", "B-product")
 
 
+def test_a_misspelt_map_is_answered_with_the_nearest_one() -> None:
+    with pytest.raises(InputError, match=r"no such label map: nikll\. Did you mean nikl\?"):
+        parse_map(["nikll"])
+
+
 def test_rules_rename_labels_and_drop_those_mapped_to_o() -> None:
     found = parse_map(["person=PER", "product=O"]).rename(TAGS, IOB2)
     assert found == ["B-PER", "I-PER", "O", "B-group", "O"]

@@ -44,7 +44,7 @@ def export(
 
       gonie export runs/ner --int8 --out ner-int8
 
-      gonie export runs/ner --out ner-bundle --onnx ner.onnx
+      gonie export runs/ner --out ner-onnx --onnx ner.onnx
 
       gonie tag ner-int8 "Anna lives in Seoul."
     """

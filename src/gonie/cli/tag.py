@@ -105,7 +105,10 @@ def tag(
     """
     check_nbest(nbest, output=output, decode=decode, bias=bias)
     if morphemes and output != "conll":
-        raise InputError("--morphemes requires --output conll", fix="JSONL and Parquet always have them")
+        raise InputError(
+            "--morphemes requires --output conll and a model of Korean morphemes",
+            fix="JSONL and Parquet of such a model have the morphemes without this option",
+        )
     from gonie.cli.answer import AnswerCommand
     from gonie.tasks.tagging.decoding import parse_biases
 

@@ -118,15 +118,17 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
 
 
 def how_scored(evaluation: Evaluation) -> str:
-    """Return one sentence on the scheme, the mode, the repair policy and the number of invalid sequences."""
+    """Return the scheme, the mode and, if there are any, the invalid sequences and how they were repaired."""
     repair = evaluation.repair
     if evaluation.plain:
         return "Plain labels, compared token by token: micro precision, recall and F1 equal accuracy."
-    gold = f"; {repair.invalid_gold:,} gold sentences are invalid" if repair.invalid_gold else ""
-    return (
-        f"Scheme {evaluation.scheme}. Mode {evaluation.mode}. Repair policy {repair.policy}: "
-        f"{repair.invalid:,} predicted sentences were invalid, {repair.changed:,} tags changed{gold}."
-    )
+    told = f"Scheme {evaluation.scheme}. Mode {evaluation.mode}."
+    if repair.invalid or repair.changed:
+        told = (
+            f"{told} Repair policy {repair.policy}: {repair.invalid:,} predicted sentences were invalid, "
+            f"{repair.changed:,} tags changed."
+        )
+    return f"{told} Invalid gold sentences: {repair.invalid_gold:,}." if repair.invalid_gold else told
 
 
 def unreachable_spans(evaluation: Evaluation) -> str:

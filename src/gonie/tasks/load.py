@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import resources
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -80,11 +82,22 @@ def is_model(path: Path) -> bool:
     return any((folder / INDEX).exists() for folder in (path, path / BUNDLE))
 
 
+def _shipped_recipe(name: Path) -> str | None:
+    """Return the task of the shipped recipe of this name, if there is one. Needs no pydantic."""
+    file = Path(str(resources.files("gonie") / "recipes")) / f"{name}.toml"
+    return tomllib.loads(file.read_text("utf-8")).get("task", "tag") if file.is_file() else None
+
+
 def find_bundle(path: Path) -> Path:
     """Return the folder of the bundle: ``path`` itself, or the bundle inside a run folder."""
     inside = path / BUNDLE
     if not path.exists() and is_model(RUNS / path):
         raise BundleError(f"{path}: folder not found. Did you mean {RUNS / path}?")
+    if not path.exists() and (task := _shipped_recipe(path)) is not None:
+        raise BundleError(
+            f"{path} is a recipe, not a model. Train a model with it: gonie {TASKS[task].command} {path} "
+            f"FILE. Then use its run folder: {RUNS / path}"
+        )
     if (path / INDEX).exists() or not path.is_dir():
         return path
     if inside.is_dir():

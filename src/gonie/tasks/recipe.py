@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -329,7 +330,38 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
     wanted = " or ".join(dict.fromkeys(map(_wanted, details)))
     listable = first["type"] == "list_type" and not isinstance(first["input"], dict)
     advice = f"; use {shlex.quote(_as_list(first['input']))}" if listable else ""
+    if first["type"] == "literal_error":
+        near = difflib.get_close_matches(str(first["input"]), _choices(kind, place), n=1)
+        advice = f"; did you mean {near[0]!r}?" if near else ""
+    elif first["type"] == "dict_type":
+        advice = _table_advice(kind, place, first["input"])
     return f"must be {wanted}: {first['input']!r}{advice}"
+
+
+def _choices(kind: type[BaseModel], place: list[str]) -> list[str]:
+    """Return the texts that the key at ``place`` allows, if it has such a list."""
+    field = _fields(kind, place[:-1]).get(place[-1])
+    found = field.annotation if field else None
+    options = (choice for option in (found, *get_args(found)) for choice in get_args(option))
+    return [choice for choice in options if isinstance(choice, str)]
+
+
+def _table_advice(kind: type[BaseModel], place: list[str], value: object) -> str:
+    """Return the names of a table and a setting that works, or nothing if any name is allowed."""
+    field = _fields(kind, place[:-1]).get(place[-1])
+    marks = [
+        mark
+        for each in get_args(field.annotation if field else None)[:1]
+        for mark in getattr(each, "__metadata__", ())
+    ]
+    names = [name for mark in marks if isinstance(mark, ChoiceOf) for name in mark.table]
+    if not names:
+        return ""
+    words = re.findall(r"[\w-]+", str(value))
+    near = [match for word in words for match in difflib.get_close_matches(word, names, n=1)]
+    example = ", ".join(f"{name} = 1.0" for name in dict.fromkeys(near or names[:1]))
+    setting = shlex.quote(f"{'.'.join(place)}={{{example}}}")
+    return f"; its names are {', '.join(names)}. For example: --set {setting}"
 
 
 _OTHER_NAMES = {

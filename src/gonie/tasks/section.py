@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
@@ -37,5 +38,8 @@ class ChoiceOf:
     def check(self, name: str) -> str:
         """Return the name if it is in the table, otherwise raise an error."""
         if name not in (known := (*self.also, *self.table)):
-            raise ValueError(f"unknown name: {name!r}; use one of {', '.join(known)}")
+            names = ", ".join(known)
+            if near := get_close_matches(name, known, n=1):
+                raise ValueError(f"unknown name: {name!r}; did you mean {near[0]!r}? Use one of {names}")
+            raise ValueError(f"unknown name: {name!r}; use one of {names}")
         return name

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 
 from gonie.errors import InputError
 from gonie.text.schemes import OUTSIDE, Scheme, from_spans, to_spans
@@ -158,6 +159,9 @@ def parse_map(rules: Iterable[str], default: Mapping[str, str] | None = None) ->
             found |= MAPS[rule.strip()]
             shipped |= MAPS[rule.strip()].keys()
         else:
+            near = get_close_matches(rule.strip(), MAPS, n=1)
+            if near:
+                raise InputError(f"no such label map: {rule.strip()}", fix=f"Did you mean {near[0]}?")
             raise InputError(
                 f"invalid label map: {rule!r}",
                 fix=f"Use OLD=NEW, OLD={OUTSIDE} to drop a label, or one of {', '.join(MAPS)}",

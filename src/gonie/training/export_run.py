@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gonie.errors import OutputError
 from gonie.export.driver import Exported, export_model
 from gonie.export.exportable import Exportable
-from gonie.runtime.bundle import read_bundle
+from gonie.runtime.bundle import INDEX, read_bundle
 from gonie.tasks.load import bundle_kinds, find_bundle
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import example_task, read_dev
@@ -23,8 +24,10 @@ def export_run(
 ) -> Exported:
     """Export the model of a run folder to ``out``, verified on its dev examples or on those of ``data``.
 
-    ``onnx`` is an optional file for the whole model as one graph.
+    ``onnx`` is an optional file for the whole model as one graph. A folder with a bundle is refused.
     """
+    if (out / INDEX).exists():
+        raise OutputError(f"{out} already contains a bundle. Remove the folder, or choose another --out.")
     return export_model(open_run(run, data, note), out, int8=int8, onnx=onnx, note=note)
 
 

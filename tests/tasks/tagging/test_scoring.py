@@ -12,6 +12,7 @@ import pytest
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions
 from gonie.formats.tagged import TaggedSource
+from gonie.metrics.evaluation import Evaluation
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.tagging.scoring import score_source
 from gonie.text.label_map import parse_map
@@ -213,3 +214,54 @@ def test_spans_inside_tokens_are_renamed_selected_and_missed(tmp_path: Path) -> 
 
     assert scored("person=PER", "place=LOC") == (3, 1, {"PER": 1, "LOC": 1})
     assert scored("person=PER", "place=O") == (2, 1, {"PER": 1})
+
+
+@pytest.mark.parametrize(
+    ("predicted", "left_out"), [("S-PER O S-LOC", 1), ("S-LOC O S-LOC", 2), ("S-PER O O", 0)]
+)
+def test_predictions_of_types_that_a_mapped_file_lacks_are_left_out_and_counted(
+    tmp_path: Path, predicted: str, left_out: int
+) -> None:
+    """Without a map they are errors, so the same data have another score."""
+    source, _ = mapped(tmp_path, predicted, "person", "wnut")
+    line = next(line for line in source.report.lines() if line.startswith("types: "))
+    assert line.startswith("types: PER (shared by the file and the model"), "the file has no LOC and ORG"
+    wanted = {
+        0: "model)",
+        1: "left out of the score: 1 prediction of other types)",
+        2: ": 2 predictions of other types)",
+    }
+    assert wanted[left_out] in line
+
+
+def test_a_shipped_map_that_does_not_cover_the_labels_is_refused_with_the_one_that_does(
+    tmp_path: Path,
+) -> None:
+    """No gold span would remain, and the score would be 0.00."""
+    with pytest.raises(InputError, match=r"share no type .* the file has person\. .*--map wnut"):
+        mapped(tmp_path, "S-PER O O", "person", "ontonotes")
+    with pytest.raises(InputError, match=r"the file has somebody\. Map a label to one of PER, LOC"):
+        mapped(tmp_path, "S-PER O O", "somebody", "ontonotes")
+
+
+def test_a_mapped_file_without_entities_is_scored_on_all_types(tmp_path: Path) -> None:
+    _, found = mapped(tmp_path, "S-PER O O", None, "wnut")
+    assert found.spans.micro.predicted == 1
+
+
+def mapped(tmp_path: Path, predicted: str, label: str | None, name: str) -> tuple[TaggedSource, Evaluation]:
+    """Score a sentence with one entity, mapped by a shipped map."""
+    path = tmp_path / "gold.conll"
+    path.write_text(f"Anna\t{f'B-{label}' if label else 'O'}\nsaw\tO\nSeoul\tO\n", "utf-8")
+    source = TaggedSource(path, ReadOptions(scheme="IOB2"))
+    found = score_source(
+        source,
+        Oracle(predicted, span=0.9),
+        model_scheme=BIOES,
+        known_tags=("O", "S-PER", "S-LOC"),
+        mode="conlleval",
+        repair="none",
+        seen=Path("none"),
+        labels=parse_map([name]),
+    )
+    return source, found

@@ -14,8 +14,8 @@ from gonie.errors import GonieError, InputError
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.text.label_map import LabelMap, check_known, shipped_map
-from gonie.text.report import Report
+from gonie.text.label_map import SHOWN, LabelMap, check_known, shipped_map
+from gonie.text.report import Report, count_of
 from gonie.text.schemes import IO, OUTSIDE, PLAIN, Mode, Scheme, from_spans, keep_types, to_spans, type_names
 from gonie.text.types import Sentence
 
@@ -54,9 +54,10 @@ def score_source(
     """Score the taggings of ``tag``, in ``model_scheme``, for the sentences of ``source``.
 
     ``types`` are the types that the model learned, if not all. Gold entities of other types become O.
-    ``labels`` renames the gold labels first. Then only the types that both sides have are scored. Otherwise
-    gold tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted.
-    ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
+    ``labels`` renames the gold labels first. Then only the types that both sides have are scored. Predictions
+    of other types are left out and counted in the report of ``source``. Otherwise gold tags are not changed:
+    ``mode`` determines how an invalid sequence is read, and it is counted. ``seen`` is the file of training
+    mentions in a run folder. Without it, there is no recall by novelty.
     """
     found = survey(source)
     bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
@@ -85,6 +86,7 @@ def score_source(
         _notice_map(_count_labels(sentences, bare), known_types, source.report)
     taggings = tag(sentences)
     if labels:
+        _tell_types(types, taggings, source.report)
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
     return score_taggings(
         [_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
@@ -188,15 +190,33 @@ def _renamed(
     for label, number in mentions.items():
         if label not in known:
             report.skipped[f"gold entities of the type {label}, which the model does not have"] += number
-    shared = [label for label in known if label in mentions or label in labels.rules.values()]
+    shared = [label for label in known if label in mentions or not before]
     if not shared:
-        raise InputError(
-            f"the file and the model share no type after the label map: the file has {', '.join(before)}",
-            path=report.path,
-            fix=f"Map a label to one of {', '.join(known)}: --map OLD=NEW",
-        )
-    report.choose("types", ", ".join(shared), "shared by the file and the model")
+        raise _nothing_shared(list(before), known, report.path)
     return renamed, shared
+
+
+def _nothing_shared(labels: Sequence[str], known: Sequence[str], path: str) -> InputError:
+    """Return the error for a label map that leaves no label of the model."""
+    shipped = shipped_map(labels, known)
+    rest = ", …" if len(labels) > SHOWN else ""
+    return InputError(
+        "the file and the model share no type after the label map: the file has "
+        f"{', '.join(labels[:SHOWN])}{rest}",
+        path=path,
+        fix=f"Use the map of these labels: --map {shipped}"
+        if shipped
+        else f"Map a label to one of {', '.join(known)}: --map OLD=NEW",
+    )
+
+
+def _tell_types(types: Collection[str], taggings: Iterable[Tagged], report: Report) -> None:
+    """Report the types that are scored, and how many predictions of other types are left out."""
+    others = sum(span[2] not in types for tagging in taggings for span in tagging.spans)
+    reason = "shared by the file and the model"
+    if others:
+        reason = f"{reason}; left out of the score: {count_of(others, 'predictions of other types')}"
+    report.choose("types", ", ".join(types), reason)
 
 
 def _count_labels(sentences: Iterable[Sentence], scheme: Scheme) -> Counter[str]:

@@ -421,3 +421,31 @@ def test_korean_texts_are_not_cut_into_english_words(toy: Path, tmp_path: Path) 
         prepared(toy, f"data.train={file}")
     made, _ = prepared(toy, f"data.train={file}", "data.language=ko", "data.unit=syllable")
     assert made.train.tokens > 0
+
+
+def test_files_with_korean_words_and_texts_are_not_read_by_english_recipes(toy: Path, tmp_path: Path) -> None:
+    """The tagger would learn characters or eojeols, and read English words."""
+    klue = write(tmp_path / "a.klue", "## id-0\t<김 씨:PS>는\n김\tB-PS\n \tI-PS\n씨\tI-PS\n는\tO\n\n" * 20)
+    with pytest.raises(InputError, match=r"a.klue: most letters .* gonie train ner-ko \S+a.klue \S+a.klue"):
+        prepared(toy, f"data.train={klue}", f"data.dev={klue}")
+    text = "# text = 이순신은 서울에 갔다\n이순신은\tNOUN\n서울에\tADV\n갔다\tVERB\n\n"
+    plain = write(tmp_path / "b.conll", text * 20)
+    with pytest.raises(InputError, match=r"gonie train pos-ko \S+b.conll.*data.unit=eojeol"):
+        prepared(toy, f"data.train={plain}", f"data.dev={plain}", "data.format=conll")
+
+
+@pytest.mark.parametrize(
+    ("words", "unit"),
+    [("이순신은/B-PS 서울에/B-LC 갔다/O", "eojeol"), ("이순신/B-PS 은/O 서울/B-LC 에/O 갔/O", "morpheme")],
+)
+def test_korean_words_without_texts_are_named_in_english_recipes(
+    words: str, unit: str, toy: Path, tmp_path: Path
+) -> None:
+    """They can be tagged as tokens, but not as raw text."""
+    lines = words.replace(" ", "\n").replace("/", "\t")
+    file = write(tmp_path / "a.conll", f"{lines}\n\n" * 20)
+    _, notes = prepared(toy, f"data.train={file}")
+    warning = next(note for note in notes if "Hangul" in note)
+    assert "warning: most letters of the words are Hangul" in warning
+    assert f"--set data.language=ko --set data.unit={unit}, or" in warning
+    assert f"gonie train ner-ko {file}" in warning

@@ -13,6 +13,7 @@ from gonie.metrics.baselines import BASELINES
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.load import load_tagger
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.evaluation import TagEvaluator
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin_training, build_model
@@ -42,6 +43,22 @@ def test_a_bundle_follows_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> 
         (found,) = tagger.tag_sentences([sentence])
         pairs = zip(found.tags, found.tags[1:], strict=False)
         assert not any(one == "O" and other.endswith("-LOC") for one, other in pairs)
+
+
+@pytest.mark.parametrize(("scheme", "counted"), [("BIOES", "IOB2"), ("IO", "IO")])
+def test_tags_are_counted_in_the_scheme_of_the_training_file(
+    toy: Path, tmp_path: Path, scheme: str, counted: str
+) -> None:
+    """Otherwise ``gonie evaluate`` would give another accuracy for the same file."""
+    recipe = load_recipe(toy / "toy.toml", [f"data.model_scheme={scheme}", "model.head.constrained=true"])
+    job = prepare(recipe, lambda text: None)
+    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")  # untrained: many errors
+    found = job.evaluate(tmp_path / "bundle", "dev")
+    assert found.scheme.kind == counted
+    model = load_tagger(tmp_path / "bundle")
+    again = TagEvaluator().score(model, toy / "dev.conll", folder=tmp_path, options={}).evaluation
+    assert found.tokens.accuracy == again.tokens.accuracy < 1
+    assert found.headline == again.headline
 
 
 def test_the_baselines_are_trained_on_the_training_sentences(job: TagJob) -> None:

@@ -9,7 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.format import ReadOptions, WordUnit
-from gonie.formats.spans import KOREAN
+from gonie.formats.spans import SAMPLE
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
 from gonie.system.files import refuse_stream
@@ -57,6 +57,7 @@ from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.tokenizers.backoff import forms_to_cut
 from gonie.text.types import Sentence
+from gonie.text.units import guess_unit, is_korean
 
 MOST_TAGS = 4000
 """Maximum number of tags. More are usually words or line numbers, read as tags by mistake."""
@@ -209,7 +210,7 @@ class _Files:
         self.labels = LabelMap(recipe.data.map)
         self.train = self.source(recipe.data.train)
         self.found = _with_types(recipe.data, survey(self.train))
-        _refuse_korean(self.found)
+        self.warning = _check_language(recipe.data, self.train, self.found.scheme)
         spans = self.found.scheme.has_spans
         self.target = Scheme(kind=recipe.data.model_scheme) if spans else self.found.scheme
         if recipe.data.backoff and self.splitter.unit == "morpheme":
@@ -238,15 +239,37 @@ class _Files:
         )
 
 
-def _refuse_korean(found: Survey) -> None:
-    """Refuse raw Korean texts that the recipe would cut into English words: most entities would be lost."""
-    if 2 * found.report.noticed[KOREAN] > found.sentences:
+def _check_language(data: TagDataConfig, source: TaggedSource, scheme: Scheme) -> str | None:
+    """Refuse Korean texts in an English recipe: ``gonie tag`` would cut them into English words.
+
+    Words without a text may be tagged as they are (``--input tokens`` or ``conll``). For them, return a
+    warning.
+    """
+    if data.language != "en":
+        return None
+    first = list(islice(source.with_options(scheme="auto"), SAMPLE))
+    words = [word for sentence in first for word in sentence.words]
+    if not is_korean(words):
+        return None
+    files = [name for name in (data.train, data.dev, data.dev and data.test) if name]
+    command = shlex.join(["gonie", "train", "ner-ko" if scheme.has_spans else "pos-ko", *files])
+    if any(sentence.text is not None for sentence in first):
         raise InputError(
             "most letters of the texts are Hangul, but data.language is en",
-            path=found.report.path,
-            fix=f"Use a Korean recipe: gonie train ner-ko {shlex.quote(found.report.path)}. "
-            "For another model, use --set data.language=ko --set data.unit=syllable",
+            path=source.report.path,
+            fix=f"Use a Korean recipe: {command}. "
+            f"For another model, use {_korean_settings('syllable' if scheme.has_spans else 'eojeol')}",
         )
+    unit, _ = guess_unit(words)
+    return (
+        "warning: most letters of the words are Hangul, but data.language is en: gonie tag will cut raw text "
+        f"into English words, not into the words of the file. Use {_korean_settings(unit or 'eojeol')}, "
+        f"or a Korean recipe: {command}"
+    )
+
+
+def _korean_settings(unit: str) -> str:
+    return f"--set data.language=ko --set data.unit={unit}"
 
 
 def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
@@ -277,6 +300,8 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
             fix="Set the tag column: --set data.tag_column=N",
         )
     checked = everything.source.report
+    if files.warning is not None:
+        note(f"{data.train}: {files.warning}")
     tell(data.train, dataclasses.replace(checked, choices=found.report.choices | checked.choices), note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)

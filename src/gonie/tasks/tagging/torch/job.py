@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gonie.export.exportable import model_summary
@@ -33,6 +34,7 @@ from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, Traine
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.text.rules import allowed
+from gonie.text.schemes import Scheme, convert
 from gonie.text.types import Sentence
 
 METRICS = {"plain": "accuracy", "IO": "token F1"}
@@ -166,13 +168,17 @@ class TagJob:
         return TagExportable(model, bundle, [sentence for sentence in self.data.dev if sentence.words])
 
     def evaluate(self, bundle: Path, split: Split) -> Evaluation:
-        """Evaluate an exported tagger on a split."""
+        """Evaluate an exported tagger on a split, in the tag scheme of the training file.
+
+        Accuracy depends on the scheme, and ``gonie evaluate`` also counts the tags of a file in its scheme.
+        """
         sentences, encoding = self._sentences(split), self.data.encoding
         tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
+        scheme = self._file_scheme()
         return score_taggings(
-            sentences,
+            [_in_scheme(sentence, encoding.scheme, scheme) for sentence in sentences],
             tagger.tag_sentences(sentences),
-            scheme=encoding.scheme,
+            scheme=scheme,
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
             seen=self.data.seen,
@@ -208,5 +214,17 @@ class TagJob:
         """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding, self.data.pretrained)
 
+    def _file_scheme(self) -> Scheme:
+        """Return the scheme of the training file, or the model's if the file's lacks some tags."""
+        own, given = self.data.encoding.scheme, self.data.given_scheme
+        if given is None or "IO" in (own.kind, given.kind) or not given.separator:
+            return own
+        return given
+
     def _sentences(self, split: Split) -> Sequence[Sentence]:
         return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
+
+
+def _in_scheme(sentence: Sentence, source: Scheme, target: Scheme) -> Sentence:
+    """Return the sentence with its tags in another scheme."""
+    return replace(sentence, tags=tuple(convert(sentence.tags or (), source, target)))
