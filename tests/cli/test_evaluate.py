@@ -179,7 +179,7 @@ def test_mapped_labels_are_scored(gonie: Gonie, toy_run: Path, other_names: Path
     outcome = gonie("evaluate", toy_run, other_names, *(part for rule in rules for part in ("--map", rule)))
     assert outcome.code == 0, outcome.err
     assert "F1 100.00" in outcome.out
-    assert "shared by the file and the model" in outcome.out
+    assert "of the model, and of the file or its label map" in outcome.out
     assert "skipped 1 gold entity of the type product, which the map drops" in outcome.out
 
 

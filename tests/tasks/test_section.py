@@ -33,8 +33,8 @@ def test_a_choice_is_an_entry_of_its_table() -> None:
     [
         ({"kind": "three"}, "unknown name: 'three'; use one of one, two"),
         ({"kind": "auto"}, "unknown name: 'auto'; use one of one, two"),
-        ({"kinds": ["one", "tow"]}, "did you mean 'two'"),
-        ({"maybe": "none"}, "did you mean 'one'"),
+        ({"kinds": ["one", "tow"]}, "unknown name: 'tow'; did you mean 'two'"),
+        ({"maybe": "none"}, "unknown name: 'none'; did you mean 'one'"),
         ({"kind": 3}, "valid string"),
         ({"kind": None}, "valid string"),
     ],

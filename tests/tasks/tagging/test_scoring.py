@@ -219,19 +219,26 @@ def test_spans_inside_tokens_are_renamed_selected_and_missed(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("predicted", "left_out"), [("S-PER O S-LOC", 1), ("S-LOC O S-LOC", 2), ("S-PER O O", 0)]
 )
-def test_predictions_of_types_that_a_mapped_file_lacks_are_left_out_and_counted(
+def test_predictions_of_types_that_neither_file_nor_map_has_are_left_out_and_counted(
     tmp_path: Path, predicted: str, left_out: int
 ) -> None:
     """Without a map they are errors, so the same data have another score."""
-    source, _ = mapped(tmp_path, predicted, "person", "wnut")
+    source, found = mapped(tmp_path, predicted, "person", "person=PER")
     line = next(line for line in source.report.lines() if line.startswith("types: "))
-    assert line.startswith("types: PER (shared by the file and the model"), "the file has no LOC and ORG"
+    assert line.startswith("types: PER (of the model, and of the file or its label map")
     wanted = {
-        0: "model)",
+        0: "map)",
         1: "left out of the score: 1 prediction of other types)",
         2: ": 2 predictions of other types)",
     }
     assert wanted[left_out] in line
+    assert found.spans.micro.predicted == predicted.count("S-") - left_out
+
+
+def test_predictions_of_types_that_only_the_map_has_are_errors(tmp_path: Path) -> None:
+    """A corpus with the labels of a shipped map is annotated with all of them, also if a file has none."""
+    _, found = mapped(tmp_path, "S-PER O S-LOC", "person", "wnut")
+    assert (found.spans.micro.predicted, found.spans.micro.correct) == (2, 1)
 
 
 def test_a_shipped_map_that_does_not_cover_the_labels_is_refused_with_the_one_that_does(

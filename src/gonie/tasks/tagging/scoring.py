@@ -54,8 +54,8 @@ def score_source(
     """Score the taggings of ``tag``, in ``model_scheme``, for the sentences of ``source``.
 
     ``types`` are the types that the model learned, if not all. Gold entities of other types become O.
-    ``labels`` renames the gold labels first. Then only the types that both sides have are scored. Predictions
-    of other types are left out and counted in the report of ``source``. Otherwise gold tags are not changed:
+    ``labels`` renames the gold labels first. Then only the types of the file or the map that the model has are
+    scored. Predictions of other types are left out and counted in the report of ``source``. Otherwise gold tags are not changed:
     ``mode`` determines how an invalid sequence is read, and it is counted. ``seen`` is the file of training
     mentions in a run folder. Without it, there is no recall by novelty.
     """
@@ -190,10 +190,9 @@ def _renamed(
     for label, number in mentions.items():
         if label not in known:
             report.skipped[f"gold entities of the type {label}, which the model does not have"] += number
-    shared = [label for label in known if label in mentions or not before]
-    if not shared:
+    if before and not mentions.keys() & set(known):
         raise _nothing_shared(list(before), known, report.path)
-    return renamed, shared
+    return renamed, [label for label in known if label in mentions or label in labels.rules.values()]
 
 
 def _nothing_shared(labels: Sequence[str], known: Sequence[str], path: str) -> InputError:
@@ -213,7 +212,7 @@ def _nothing_shared(labels: Sequence[str], known: Sequence[str], path: str) -> I
 def _tell_types(types: Collection[str], taggings: Iterable[Tagged], report: Report) -> None:
     """Report the types that are scored, and how many predictions of other types are left out."""
     others = sum(span[2] not in types for tagging in taggings for span in tagging.spans)
-    reason = "shared by the file and the model"
+    reason = "of the model, and of the file or its label map"
     if others:
         reason = f"{reason}; left out of the score: {count_of(others, 'predictions of other types')}"
     report.choose("types", ", ".join(types), reason)
