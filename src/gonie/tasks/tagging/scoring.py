@@ -54,10 +54,10 @@ def score_source(
     """Score the taggings of ``tag``, in ``model_scheme``, for the sentences of ``source``.
 
     ``types`` are the types that the model learned, if not all. Gold entities of other types become O.
-    ``labels`` renames the gold labels first. Then only the types of the file or the map that the model has are
-    scored. Predictions of other types are left out and counted in the report of ``source``. Otherwise gold tags are not changed:
-    ``mode`` determines how an invalid sequence is read, and it is counted. ``seen`` is the file of training
-    mentions in a run folder. Without it, there is no recall by novelty.
+    ``labels`` renames the gold labels first. Then only the types of the file or the map that the model has
+    are scored. Predictions of other types are left out and counted in the report of ``source``. Otherwise
+    gold tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted.
+    ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
     """
     found = survey(source)
     bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
