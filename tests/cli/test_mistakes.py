@@ -70,6 +70,10 @@ OPTIONS = [
         "train ner mine.conll --output-dir runs/mine",
         "gonie train has no option --output-dir. Type: gonie train ner mine.conll --out runs/mine",
     ),
+    (
+        "compare ner crf mine.conll --seeds 2",
+        "mine.conll is not a recipe. For your own data: gonie compare ner crf --set data.train=mine.conll",
+    ),
     ("train --config ner mine.conll", "gonie train has no option --config. Type: gonie train ner mine.conll"),
     (
         "train ner --model bert",

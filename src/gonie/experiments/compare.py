@@ -13,12 +13,13 @@ killed at any moment: finished runs are not repeated, and an unfinished run resu
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from gonie.errors import GonieError, OutputError, ResumeError
+from gonie.errors import GonieError, InputError, OutputError, ResumeError
 from gonie.experiments.cell import Ended, Event, Note, Preparations, drop_weights
 from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.figure import draw, missing_fonts
@@ -70,6 +71,7 @@ def start_comparison(
     The recipes of all cells are checked, and the files of the first cell are read, before anything is
     written.
     """
+    _refuse_data_files(request.recipes)
     grid = read_grid(request.recipes, request.changes)
     recipes = load_cells(grid, folds=request.folds, note=lambda text: display.event(Note(text)))
     _choose_jobs(recipes, jobs)
@@ -82,6 +84,17 @@ def start_comparison(
         _check_folder(folder)  # another process may have created it while the files were read
         plan.write(folder, recipes)
         return _run_remaining(plan, folder, display, jobs=jobs, preparations=preparations)
+
+
+def _refuse_data_files(names: Sequence[str]) -> None:
+    """Refuse data files among the recipes, with the setting that takes them."""
+    for name in names:
+        if Path(name).is_file() and Path(name).suffix != ".toml":
+            others = " ".join(shlex.quote(other) for other in names if other != name) or "RECIPE"
+            raise InputError(
+                f"{name} is not a recipe",
+                fix=f"For your own data: gonie compare {others} --set {shlex.quote(f'data.train={name}')}",
+            )
 
 
 def resume_comparison(
