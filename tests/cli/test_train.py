@@ -238,10 +238,11 @@ def test_persons_are_learned_from_documents_with_plain_labels(
     assert "dev F1 100.00" in trained.out
     assert gonie("tag", out, "we met Anna Kim .").out.strip() == "we met [Anna Kim PERSON 1.00] ."
     gold = toy / "test.conll"  # with span tags, other names and other types
-    assert gonie("evaluate", out, gold).refused("--map PER=PERSON --map LOC=O")
-    scored = gonie("evaluate", out, gold, "--map", "PER=PERSON", "--map", "LOC=O")
-    assert scored.code == 0, scored.err
-    assert "PERSON" in scored.out
+    assert gonie("evaluate", out, gold).refused("--map conll")
+    for rules in (["conll"], ["PER=PERSON", "LOC=O"]):
+        scored = gonie("evaluate", out, gold, *(word for rule in rules for word in ("--map", rule)))
+        assert scored.code == 0, scored.err
+        assert "PERSON" in scored.out
 
 
 # --- files as arguments ----------------------------------------------------------------------------------

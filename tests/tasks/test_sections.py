@@ -139,5 +139,7 @@ def test_a_validated_recipe_cannot_be_changed() -> None:
 def test_a_label_map_may_be_given_by_name() -> None:
     recipe = load_recipe("ner-ko", ["data.map=nikl"])
     assert recipe.data.map["OGG_POLITICS"] == "OG"
-    with pytest.raises(RecipeError, match=r"data.map.*invalid label map: 'niki'.*naver, nikl"):
+    with pytest.raises(RecipeError, match=r"data.map.*no such label map: niki\. Did you mean nikl"):
         load_recipe("ner-ko", ["data.map=niki"])
+    with pytest.raises(RecipeError, match=r"data.map.*invalid label map: 'mine'.*naver, nikl"):
+        load_recipe("ner-ko", ["data.map=mine"])

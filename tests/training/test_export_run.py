@@ -140,13 +140,19 @@ def test_another_file_can_replace_the_dev_data_of_the_run(elmo_run: Path, toy: P
     assert found.answers == len((toy / "test.conll").read_text("utf-8").split()) // 2
 
 
-def test_a_rejected_export_leaves_the_existing_bundle(
+def test_a_rejected_export_leaves_nothing(
     elmo_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    exported(elmo_run, tmp_path / "out")
-    before = (tmp_path / "out" / "model.onnx").read_bytes()
     monkeypatch.setattr("gonie.export.int8.UNCHANGED", 1.01)
     with pytest.raises(GonieError, match="int8 changes the model too much"):
+        exported(elmo_run, tmp_path / "out", int8=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_bundle_is_not_overwritten(elmo_run: Path, tmp_path: Path) -> None:
+    exported(elmo_run, tmp_path / "out")
+    before = (tmp_path / "out" / "model.onnx").read_bytes()
+    with pytest.raises(GonieError, match="already contains a bundle"):
         exported(elmo_run, tmp_path / "out", int8=True)
     assert (tmp_path / "out" / "model.onnx").read_bytes() == before
 

@@ -38,6 +38,7 @@ HEADER = "##"
 MOST = 0.75
 """The share of lines with one character from which a file with KLUE's headers or lines of spaces is a KLUE
 file with errors."""
+_TAG = re.compile(r"O|[BI]-\S+")
 _TITLE = re.compile(r"## (\S+)\t(\S.*)")
 """The header of a sentence: its id and its text."""
 _MARK = re.compile(r"<([^<>]*):[^\s<>:]+>")
@@ -234,7 +235,7 @@ def _recognise(head: FileHead) -> str | None:
     body = [line.split("\t") for line in head.filled if not line.startswith(HEADER)]
     headed = any(line.startswith(HEADER + " ") for line in head.filled)
     pairs = sum(map(_is_pair, body))
-    spaced = any(_is_pair(row) and row[0].isspace() for row in body)
+    spaced = any(_is_pair(row) and row[0].isspace() and _TAG.fullmatch(row[1]) for row in body)
     if not (headed or spaced) or not body:
         return None
     if pairs == len(body):

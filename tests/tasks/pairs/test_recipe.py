@@ -37,7 +37,7 @@ def recipe(**changes: Any) -> PairRecipe:
         ({"data": {"train": "x", "max_tokens": 0}}, "max_tokens"),
         ({"data": {"train": "x", "max_tokens": 2001}}, "max_tokens"),
         ({"train": {"optimizer": "per-window"}}, "per-window is for taggers"),
-        ({"model": {"words": {}, "matching": {"kind": "esin"}}}, "use one of esim, siamese"),
+        ({"model": {"words": {}, "matching": {"kind": "esin"}}}, "Use one of esim, siamese"),
         ({"model": {"words": {}, "matching": {"pooling": {"kinds": []}}}}, "a list of 1 or more items"),
         ({"model": {"words": {}, "head": {"hidden": -1}}}, "hidden"),
         ({"model": {"words": {}, "bag": {}}}, r"model\.bag: unknown key"),
