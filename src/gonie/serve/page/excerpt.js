@@ -1,0 +1,36 @@
+// The part of a long text that is explained: some sentences around a place.
+
+/** Texts up to this many UTF-16 units are explained as a whole. */
+export const WHOLE = 2000;
+
+/**
+ * Returns the text, or the part around `at` that ends at line or sentence ends.
+ * @param {string} text @param {number} at
+ * @returns {{text: string, start: number, whole: boolean}}
+ */
+export function excerpt(text, at) {
+  if (text.length <= WHOLE) return { text, start: 0, whole: true };
+  const half = WHOLE / 2;
+  const start = at <= half ? 0 : at - half + firstEnd(text.slice(at - half, at));
+  const ahead = text.slice(at, at + half);
+  const end = at + half >= text.length ? text.length : at + lastEnd(ahead);
+  return { text: text.slice(start, end), start, whole: false };
+}
+
+/** @param {string} part @returns {number} the place after its first sentence or, failing that, word */
+function firstEnd(part) {
+  const found = /\n|[.!?。]\s+/u.exec(part) ?? /\s+/u.exec(part);
+  return found ? found.index + found[0].length : lowSurrogate(part, 0) ? 1 : 0;
+}
+
+/** @param {string} part @returns {number} the place after its last sentence or, failing that, word */
+function lastEnd(part) {
+  const found = [...part.matchAll(/\n|[.!?。](?=\s)/gu)].at(-1) ?? [...part.matchAll(/\s+/gu)].at(-1);
+  const end = found ? found.index + found[0].length : part.length;
+  return lowSurrogate(part, end) ? end - 1 : end;
+}
+
+/** @param {string} part @param {number} at */
+function lowSurrogate(part, at) {
+  return /[\udc00-\udfff]/.test(part.charAt(at));
+}

@@ -1,0 +1,152 @@
+// "Why?" for taggers: what speaks for and against a type for a piece of the text.
+import { el, quoted, woven } from "./dom.js";
+import { excerpt } from "./excerpt.js";
+import { faithfulnessLine, heatMap, strongestWords } from "./heat.js";
+import { language, probability, say } from "./language.js";
+import { problemBox } from "./problems.js";
+import { isPlain } from "./spans.js";
+
+/** @typedef {import("./types.js").Context} Context */
+/** @typedef {import("./types.js").Piece} Piece */
+/** @typedef {import("./types.js").Explanation} Explanation */
+
+/** Draws the form and, if a piece was chosen, its explanation. @type {import("./panel.js").Draw} */
+export async function drawWhySpan(element, context, signal) {
+  const form = formOf(element, context);
+  fill(form, context.piece);
+  const out = /** @type {HTMLElement} */ (element.querySelector(".out"));
+  const text = context.found?.texts[0] ?? "";
+  const piece = context.piece && placed(context.piece, text, context.place);
+  if (!context.piece) return out.replaceChildren();
+  if (!piece) return out.replaceChildren(absent(context.piece.text));
+  try {
+    out.replaceChildren(...(await explained(context, piece, text, signal)));
+  } catch (error) {
+    if (!signal.aborted) out.replaceChildren(problemBox(error));
+  }
+}
+
+/** @param {HTMLElement} element @param {Context} context @returns {HTMLFormElement} */
+function formOf(element, context) {
+  const key = `${context.model.name} ${language()}`;
+  const old = /** @type {HTMLFormElement | null} */ (element.querySelector("form"));
+  if (old?.dataset.key === key) return old;
+  const types = context.model.types.map((type) => el("option", { value: type, text: type }));
+  const form = el("form", { class: "controls ask", "data-key": key },
+    el("label", {}, say("why.piece"), el("input", { name: "piece", autocomplete: "off", spellcheck: "false", dir: "auto" })),
+    el("label", {}, say("why.type"), el("select", { name: "type" }, ...types)),
+    el("button", { class: "primary", type: "submit", text: say("why.ask") }));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask(form, context);
+  });
+  element.replaceChildren(
+    el("p", { class: "note", text: say("why.hint") }), form, el("div", { class: "out", "aria-live": "polite" }));
+  return form;
+}
+
+/** @param {HTMLFormElement} form @param {Piece | null} piece */
+function fill(form, piece) {
+  if (!piece || document.activeElement === form.elements.namedItem("piece")) return;
+  /** @type {HTMLInputElement} */ (form.elements.namedItem("piece")).value = piece.text;
+  if (piece.label) /** @type {HTMLSelectElement} */ (form.elements.namedItem("type")).value = piece.label;
+}
+
+/** @param {HTMLFormElement} form @param {Context} context */
+function ask(form, context) {
+  const text = /** @type {HTMLInputElement} */ (form.elements.namedItem("piece")).value.trim();
+  const label = /** @type {HTMLSelectElement} */ (form.elements.namedItem("type")).value;
+  const { piece } = context;
+  const same = piece && piece.text === text;
+  if (text) context.choose({ text, label, start: same ? piece.start : -1, end: same ? piece.end : -1 });
+}
+
+/**
+ * Returns the piece at its place in the text, or where the text has it nearest to that.
+ * @param {Piece} piece @param {string} text @param {number} place
+ * @returns {Piece | null}
+ */
+function placed(piece, text, place) {
+  if (piece.start >= 0 && text.slice(piece.start, piece.end) === piece.text) return piece;
+  const near = piece.start >= 0 ? piece.start : place;
+  const before = text.lastIndexOf(piece.text, near);
+  const after = text.indexOf(piece.text, near);
+  if (before < 0 && after < 0) return null;
+  const start = before < 0 || (after >= 0 && after - near < near - before) ? after : before;
+  return { ...piece, start, end: start + piece.text.length };
+}
+
+/** @param {string} text */
+function absent(text) {
+  return el("p", { class: "note" }, woven(say("why.absent", { text: "{text}" }), { text: quoted(text) }));
+}
+
+/**
+ * @param {Context} context @param {Piece} piece @param {string} text @param {AbortSignal} signal
+ * @returns {Promise<Node[]>}
+ */
+async function explained(context, piece, text, signal) {
+  const part = excerpt(text, piece.start);
+  const { model } = context;
+  const label = piece.label || model.types[0];
+  const spans = [`${piece.text}=${label}`];
+  const body = { model: model.name, texts: [part.text], methods: ["erasure"], spans };
+  const found = await context.explain(body, signal);
+  signal.throwIfAborted();
+  const [start, end] = [piece.start - part.start, piece.end - part.start];
+  const answers = found.answers.filter((each) => each.label === label && each.start === start && each.end === end);
+  const answer = answers.find((each) => !each.asked) ?? answers[0];
+  if (!answer) return [el("p", { class: "note" }, woven(say("why.unanswered", { text: "{text}" }), { text: quoted(piece.text) }))];
+  return [verdict(context, answer, found), ...evidence(part.text, answer, found), settingsNote(context)];
+}
+
+/** @param {Context} context @param {import("./types.js").Answer} answer @param {Explanation} found */
+function verdict(context, answer, found) {
+  const tagged = found.answers.some((each) =>
+    !each.asked && each.label === answer.label && each.start === answer.start && each.end === answer.end);
+  const nodes = { text: quoted(answer.text), label: typeTag(context, answer.label) };
+  const line = say(tagged ? "why.yes" : "why.no", { text: "{text}", label: "{label}", score: probability(answer.score) });
+  const made = el("p", { class: "verdict" }, woven(line, nodes));
+  if (!tagged) made.append(" ", woven(say("why.preferred", { tags: "{tags}" }), { tags: preferred(context, answer, found) }));
+  return made;
+}
+
+/** @param {Context} context @param {string} label */
+function typeTag(context, label) {
+  return el("span", { class: `tag ${context.classes.get(label) ?? ""}`, text: label });
+}
+
+/** Returns the spans that the model found there instead. @param {Context} context @param {import("./types.js").Answer} answer @param {Explanation} found */
+function preferred(context, answer, found) {
+  const made = document.createDocumentFragment();
+  const over = (/** @type {{start: number, end: number}} */ each) => each.start < answer.end && each.end > answer.start;
+  const others = found.answers.filter((each) => !each.asked && over(each));
+  others.forEach((each, at) => made.append(at ? ", " : "", quoted(each.text), " ", typeTag(context, each.label), ` ${probability(each.score)}`));
+  if (others.length === 0) {
+    const score = Math.min(...found.tokens.filter(over).map((token) => token.score));
+    made.append(`${say("why.outside")} ${Number.isFinite(score) ? probability(score) : ""}`.trim());
+  }
+  return made;
+}
+
+/** @param {string} text @param {import("./types.js").Answer} answer @param {Explanation} found @returns {Node[]} */
+function evidence(text, answer, found) {
+  const weights = answer.weights.erasure;
+  if (!weights) return [];
+  const [from, to] = found.sentences[answer.sentence];
+  const tokens = found.tokens.slice(from, to);
+  const [start, end] = [tokens[0].start, tokens[tokens.length - 1].end];
+  const move = (/** @type {any} */ each) => ({ ...each, start: each.start - start, end: each.end - start });
+  return [
+    heatMap(text.slice(start, end), tokens.map(move), weights, { piece: move(answer) }),
+    el("p", { class: "note", text: say("why.key") }),
+    strongestWords(tokens, weights, answer.label),
+    faithfulnessLine(found.faithfulness, "erasure"),
+  ];
+}
+
+/** @param {Context} context */
+function settingsNote({ state, model }) {
+  const set = state.decode !== "viterbi" || Object.values(state.bias).some(Boolean);
+  return set && !isPlain(model) ? el("p", { class: "note", text: say("why.plain") }) : document.createDocumentFragment();
+}
