@@ -4,7 +4,7 @@
 const EXAMPLES = {
   en: {
     tag: [
-      ["News", "Angela Merkel met Samsung managers in Seoul on Monday. They discussed a factory near Dresden with officials of the European Union."],
+      ["News", "Angela Merkel met Samsung managers in Seoul on Monday. She then flew to Berlin, where Emmanuel Macron was waiting."],
       ["Football", "Son Heung-min scored twice for Tottenham in London before flying home to South Korea. Ange Postecoglou praised his captain."],
       ["Emoji", "Greetings from Paris 🗼! Marie Curie 👩‍🔬 worked here at the Sorbonne before she won the Nobel Prize 🏅."],
     ],

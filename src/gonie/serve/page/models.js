@@ -70,6 +70,6 @@ function sizeOf(bytes) {
 
 /** @param {Model} model */
 function bundleOf(model) {
-  return el("span", { class: "hash" }, el("code", { text: model.bundle.slice(0, 10), title: model.bundle }), " ",
+  return el("span", { class: "hash" }, el("code", { text: model.bundle.slice(0, 8), title: model.bundle }), " ",
     copyButton("copy.code", () => model.bundle, "link", say("models.copy", { model: model.name })));
 }

@@ -294,7 +294,8 @@ class Page {
     byId("second").hidden = model.texts < 2;
     byId("text-0-name").textContent = say(model.texts > 1 ? "text.first" : "text");
     byId("text-0-name").classList.toggle("sr-only", model.texts < 2);
-    byId("result-hint").textContent = say(tag ? "result.hint" : "result.hint.text");
+    byId("result-hint").textContent = tag ? say("result.hint") : "";
+    byId("result-keys").hidden = !tag;
     byId("left").classList.toggle("marked", tag);
     byId("right").classList.toggle("marked", tag);
     this.drawSides();

@@ -31,6 +31,6 @@ function row(name, scores, most) {
 function cell(score, most) {
   if (score === null) return el("td", {}, el("span", { class: "sr-only", text: say("transitions.forbidden") }), el("span", { "aria-hidden": "true", text: "·" }));
   const step = Math.round((10 * score) / most);
-  const shown = `${score < 0 ? "−" : ""}${Math.abs(score).toFixed(1)}`;
+  const shown = score.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−");
   return el("td", { class: `heat-cell ${step < 0 ? `n${-step} against` : `h${step}`}`, text: shown });
 }
