@@ -1,16 +1,17 @@
 // The part of a long text that is explained: some sentences around a place.
 
-/** Texts up to this many UTF-16 units are explained as a whole. */
-export const WHOLE = 2000;
+/** Texts up to this many UTF-16 units are explained as a whole. The service explains 1000 tokens. */
+const WHOLE = { word: 2000, other: 900 };
 
 /**
  * Returns the text, or the part around `at` that ends at line or sentence ends.
- * @param {string} text @param {number} at
+ * @param {string} text @param {number} at @param {string} unit what the tokens of the model are
  * @returns {{text: string, start: number, whole: boolean}}
  */
-export function excerpt(text, at) {
-  if (text.length <= WHOLE) return { text, start: 0, whole: true };
-  const half = WHOLE / 2;
+export function excerpt(text, at, unit) {
+  const most = unit === "word" || unit === "eojeol" ? WHOLE.word : WHOLE.other;
+  if (text.length <= most) return { text, start: 0, whole: true };
+  const half = most / 2;
   const start = at <= half ? 0 : at - half + firstEnd(text.slice(at - half, at));
   const ahead = text.slice(at, at + half);
   const end = at + half >= text.length ? text.length : at + lastEnd(ahead);

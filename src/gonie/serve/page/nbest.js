@@ -12,7 +12,7 @@ import { isPlain } from "./spans.js";
 export function nbestView(details, context) {
   const rows = details.candidates.map((candidate, at) => {
     const text = el("div", { class: "marked", dir: "auto" }, marked(details.text, spansOf(candidate, details, context), context));
-    const score = el("div", { class: "score" }, bar(candidate.score), el("span", { class: "number", text: probability(candidate.score) }));
+    const score = el("div", { class: "score" }, el("span", { class: "sr-only", text: say("nbest.score") }), bar(candidate.score), el("span", { class: "number", text: probability(candidate.score) }));
     return el("li", { "aria-label": say("nbest.sequence", { n: at + 1 }) }, score, text);
   });
   return [el("p", { class: "note", text: say("nbest.hint") }), el("ol", { class: "nbest" }, ...rows)];

@@ -1,5 +1,5 @@
 // The page: reads what is typed, asks the service, and draws the answers.
-import { Api } from "./api.js";
+import { Api, Problem } from "./api.js";
 import { labelClasses } from "./colors.js";
 import { drawCopy } from "./copy.js";
 import { drawDial } from "./dial.js";
@@ -19,7 +19,7 @@ import { Sentences } from "./sentence.js";
 import { emptyState, fromFragment, toFragment } from "./state.js";
 import { Tabs } from "./tabs.js";
 import { tokenView } from "./tokens.js";
-import { drawTransitions } from "./transitions.js";
+import { drawTransitions, learned } from "./transitions.js";
 import { drawWhyLabel } from "./why_label.js";
 import { drawWhySpan } from "./why_span.js";
 
@@ -104,13 +104,24 @@ class Page {
     use(preferred());
     this.listen();
     try {
-      this.models = (await this.api.get("/v1/models", { onWait: (error, seconds) => this.wait(error, seconds) })).models;
+      this.models = await this.loadModels();
     } catch (error) {
       const again = el("button", { type: "button", text: say("problem.again"), click: () => location.reload() });
       return byId("problem").replaceChildren(problemBox(error), again);
     }
     this.readAddress();
     this.showVersion();
+  }
+
+  /** Returns the models, once there are some: the service lists none while it starts. */
+  async loadModels() {
+    const options = { onWait: (/** @type {Problem} */ error, /** @type {number} */ seconds) => this.wait(error, seconds) };
+    for (;;) {
+      const { models } = await this.api.get("/v1/models", options);
+      if (models.length) return models;
+      this.wait(new Problem({ type: "not-ready", status: 503 }), 1);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
   }
 
   listen() {
@@ -217,7 +228,7 @@ class Page {
   }
 
   usedTexts() {
-    return this.state.texts.slice(0, this.model.texts);
+    return this.state.texts.slice(0, this.model.texts).map((text) => text.toWellFormed?.() ?? text);
   }
 
   /** Asks for everything that is shown, one request after the other, and draws it at once. @param {AbortSignal} signal */
@@ -304,7 +315,7 @@ class Page {
     for (const chosen of LANGUAGES) {
       document.querySelector(`[data-language=${chosen}]`)?.setAttribute("aria-pressed", String(chosen === language()));
     }
-    const names = tag ? ["why", "tokens", "nbest", "dial", ...(model.transitions ? ["transitions"] : []), "copy"] : ["why", "copy"];
+    const names = tag ? ["why", "tokens", "nbest", "dial", ...(model.transitions && learned(model.transitions) ? ["transitions"] : []), "copy"] : ["why", "copy"];
     this.tabs.offer(names.filter((name) => name !== "why" || model.methods.some((method) => ["erasure", "attention"].includes(method))));
   }
 

@@ -28,7 +28,7 @@ export class Sentences {
   async draw(element, context, signal, body) {
     const text = context.found?.texts[0] ?? "";
     if (!text.trim()) return element.replaceChildren(el("p", { class: "note", text: say("sentence.none") }));
-    const part = excerpt(text, context.place);
+    const part = excerpt(text, context.place, context.model.unit);
     const asked = { model: context.model.name, texts: [part.text], methods: ["marginals", "nbest"], nbest: 5 };
     const found = await context.explain(asked, signal);
     signal.throwIfAborted();

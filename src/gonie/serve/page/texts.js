@@ -5,7 +5,6 @@ export const TEXTS = {
   "title": ["gonie: try the models", "gonie: 모델 시험하기"],
   "skip": ["Skip to the text", "텍스트로 건너뛰기"],
   "language": ["Language", "언어"],
-  "noscript": ["This page needs JavaScript. The service itself does not: see /docs.", "이 페이지는 자바스크립트가 필요합니다. 서비스는 자바스크립트 없이도 쓸 수 있습니다. /docs를 참고하세요."],
 
   "model": ["Model", "모델"],
   "model.compare": ["Compare with", "비교할 모델"],
@@ -34,14 +33,12 @@ export const TEXTS = {
   "result.value": ["Predicted value: {value}", "예측값: {value}"],
   "result.notes": ["Note from the model: {notes}", "모델의 알림: {notes}"],
   "result.why": ["Why?", "이유 보기"],
-  "result.selected": ["Selected: {text}", "선택한 부분: {text}"],
   "result.why_not": ["Why not tagged?", "왜 태깅하지 않았나요?"],
   "labels.all": ["Probability of each label", "레이블별 확률"],
   "labels.more": ["Show {n} more {n|label|labels}", "레이블 {n}개 더 보기"],
 
   "diff.same": ["Both models give the same spans.", "두 모델의 개체명이 모두 같습니다."],
   "diff.counts": ["{same} the same, {left} only in {first}, {right} only in {second}, {type} with another type", "일치 {same}개, {first}에만 {left}개, {second}에만 {right}개, 유형이 다른 것 {type}개"],
-  "diff.title": ["Differences", "차이"],
   "diff.piece": ["Text", "텍스트"],
   "diff.nothing": ["not tagged", "태깅 안 함"],
   "diff.only": ["only here", "여기에만"],

@@ -5,10 +5,15 @@ import { say } from "./language.js";
 /** @type {import("./panel.js").Draw} */
 export function drawTransitions(element, { model }) {
   const { transitions } = model;
-  if (!transitions) return element.replaceChildren(el("p", { class: "note", text: say("transitions.none") }));
+  if (!transitions || !learned(transitions)) return element.replaceChildren(el("p", { class: "note", text: say("transitions.none") }));
   const hint = el("p", { class: "note", id: "transitions-hint", text: say("transitions.hint") });
   const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("tab.transitions") }, table(transitions));
   element.replaceChildren(hint, box);
+}
+
+/** Returns whether any score differs from 0. @param {import("./types.js").Transitions} transitions */
+export function learned({ scores, start, end }) {
+  return [...scores.flat(), ...start, ...end].some(Boolean);
 }
 
 /** @param {import("./types.js").Transitions} transitions */

@@ -39,7 +39,8 @@
  *
  * @typedef {object} Model
  * @property {string} name @property {string} task @property {"tag" | "classify"} command
- * @property {string[]} labels @property {string[]} types @property {string} language
+ * @property {string[]} labels @property {string[]} types
+ * @property {string} language @property {string} unit
  * @property {number} texts @property {boolean} multi_label @property {string[]} methods
  * @property {string} bundle @property {number} bytes @property {string} gonie
  * @property {Record<string, any>} scores @property {Transitions | null} transitions

@@ -86,7 +86,7 @@ function absent(text) {
  * @returns {Promise<Node[]>}
  */
 async function explained(context, piece, text, signal) {
-  const part = excerpt(text, piece.start);
+  const part = excerpt(text, piece.start, context.model.unit);
   const { model } = context;
   const label = piece.label || model.types[0];
   const spans = [`${piece.text}=${label}`];
