@@ -13,13 +13,14 @@ from time import monotonic
 from typing import Any
 
 from gonie.serve.connection import CONNECTION
+from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.keys import ApiKeys
 from gonie.serve.limits import Limits
 from gonie.serve.line_stream import ClientGoneError, LineStream
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.pool import Ticket, WorkerPool
 from gonie.serve.problems import JSON, NDJSON, ProblemError, Reply, problem
 from gonie.serve.telemetry import Tracer
+from gonie.serve.ticket import Ticket
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -48,14 +49,14 @@ class Service:
     def __init__(
         self,
         *,
-        pool: WorkerPool,
+        dispatcher: Dispatcher,
         limits: Limits,
         metrics: ServiceMetrics,
         others: App,
         keys: ApiKeys | None = None,
         tracer: Tracer | None = None,
     ) -> None:
-        self._pool = pool
+        self._dispatcher = dispatcher
         self._limits = limits
         self._metrics = metrics
         self._others = others
@@ -135,7 +136,7 @@ class Service:
             )
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise ProblemError("media-type", "compressed requests are not supported. Send the body as it is")
-        if not self._pool.models:
+        if not self._dispatcher.models:
             raise ProblemError("not-ready", "the models are being loaded. Try again later")
 
     async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
@@ -176,7 +177,7 @@ class Service:
 
     async def _answer(self, ticket: Ticket, seconds: float, scope: Scope) -> Reply:
         """Queue a request and wait for its answer, its deadline, or the end of its connection."""
-        self._pool.submit(ticket)
+        self._dispatcher.submit(ticket)
         timer = asyncio.get_running_loop().call_later(seconds, self._late, ticket, seconds)
         connection = scope.get("extensions", {}).get(CONNECTION)
         if connection is not None:
@@ -185,18 +186,18 @@ class Service:
             return await ticket.reply
         finally:
             timer.cancel()
-            self._pool.withdraw(ticket)
+            self._dispatcher.withdraw(ticket)
             if connection is not None:
                 connection.on_gone = None
 
     def _late(self, ticket: Ticket, seconds: float) -> None:
-        self._pool.withdraw(ticket)
+        self._dispatcher.withdraw(ticket)
         self._metrics.refused("deadline")
         ticket.answer(problem("deadline", f"no answer within {ceil(seconds * 1000):,} ms. Try again later"))
 
     def _left(self, ticket: Ticket) -> None:
         if not ticket.reply.done():
-            self._pool.withdraw(ticket)
+            self._dispatcher.withdraw(ticket)
             self._metrics.gone()
             ticket.answer(GONE)
 
