@@ -14,7 +14,8 @@ Classes that pages share:
 * ``c0`` … ``c9`` set ``--tone`` (``R G B``) and ``--ink`` (a text colour), the colour of a label. A span is
   ``<mark class="c3">text<small>PER 0.98</small></mark>``, and a label alone
   ``<span class="tag c3">PER</span>``. ``gonie.reports.html.colors.label_classes`` assigns the classes.
-  ``right`` (solid line), ``due`` (dashed) and ``given`` (dotted) say whether a span is correct.
+  ``right`` (solid line), ``due`` (dashed) and ``given`` (dotted) say whether a span is correct. ``neutral``
+  marks without a label.
 * ``h0`` … ``h10`` and ``n1`` … ``n10`` set ``--a`` to 0 … 1 for supporting and opposing weights. The element
   ``.heat-cell`` and the words of heat maps (``.w``) draw it as their background.
 * ``facts`` (a ``dl`` of numbers), ``headline`` (the main number), ``note``, ``place`` and ``warning``
@@ -95,15 +96,17 @@ small, .note, .place, caption { font-size: .875rem }
 .headline b { font-size: 3.25rem; line-height: 1; font-weight: 650; letter-spacing: -.02em;
   font-variant-numeric: tabular-nums }
 .headline span { color: var(--soft) }
-.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: 1rem 1.25rem;
+.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.75rem, 1fr)); gap: 1rem 1.25rem;
   margin: 1rem 0 }
 .facts div { border-top: 2px solid var(--rule); padding-top: .35rem; min-width: 0 }
+.facts .wide { grid-column: 1 / -1 }
 .facts dt { color: var(--soft); font-size: .8125rem }
 .facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 .warning { border-left: 4px solid rgb(var(--due)); background: var(--box); padding: .6rem .9rem;
   border-radius: 0 4px 4px 0 }
 .scroll { overflow-x: auto; margin: .75rem 0; max-width: 100% }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums }
+table { border-collapse: collapse; min-width: min(100%, 28rem); font-size: .9rem;
+  font-variant-numeric: tabular-nums }
 caption { text-align: left; padding-bottom: .4rem; max-width: calc(100vw - 3rem) }
 th, td { padding: .35rem .75rem; text-align: right; border-bottom: 1px solid var(--rule);
   white-space: nowrap }
@@ -122,6 +125,7 @@ mark small { margin-left: .4em }
 .tag { display: inline-block; padding: .1em .5em; white-space: normal; overflow-wrap: anywhere }
 .due { --tone: var(--due); --ink: var(--due-ink); border-bottom-style: dashed }
 .given { --tone: var(--given); --ink: var(--given-ink); border-bottom-style: dotted }
+.neutral { --tone: 120 132 145; --ink: var(--soft) }
 .heat-cell { background: rgb(var(--tone, var(--for)) / calc(var(--a, 0) * var(--deep))) }
 button, input, select, textarea { font: inherit; color: inherit }
 button, select, input:not([type="checkbox"], [type="radio"], [type="range"]), textarea {
@@ -142,7 +146,6 @@ pre { background: var(--box); padding: .9rem 1.1rem; overflow-x: auto; font-size
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px }
 @media (max-width: 40rem) {
   main { padding: 1.5rem 1rem 3rem }
-  .facts { grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)) }
   .controls label { flex: 1 1 100% }
   .stack, .stack tbody, .stack caption { display: block }
   .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
