@@ -4,6 +4,7 @@ STYLE = """
 .shades { font-size: .82rem }
 .shades td, .shades thead th + th { text-align: center; padding: .28rem .3rem; min-width: 2.5rem }
 .shades td { background: rgb(var(--shade, var(--given)) / calc(var(--a, 0) * .5)) }
+.shades thead th { white-space: normal }
 .shades td.right { --shade: var(--right) }
 .shades td.none { color: var(--soft) }
 svg { display: block; width: 100%; height: auto; overflow: visible; font: 12px system-ui, sans-serif }
@@ -17,7 +18,7 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .line.score { stroke: rgb(var(--right)) }
 .dot.score, .point { fill: rgb(var(--right)) }
 .ring { fill: none; stroke: rgb(var(--due)); stroke-width: 2.5 }
-.bar { display: inline-block; width: 7.5rem; height: 1rem; vertical-align: middle }
+.bar { display: inline-block; width: 7.5rem; max-width: 100%; height: 1rem; vertical-align: middle }
 .whisker { stroke: rgb(var(--right) / .5); stroke-width: 5 }
 .diagram { max-width: 30rem; margin: .75rem 0 }
 .diagonal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4 }
@@ -33,7 +34,7 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .passage p { margin: 0; max-width: none }
 .reading { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem .5rem; margin-top: .2rem }
 .side { color: var(--soft); font-size: .8rem; padding-top: .3rem }
-.text { line-height: 2.05; overflow-wrap: anywhere }
+.text { line-height: 2.05; padding-right: .35rem; overflow-wrap: anywhere }
 .text > bdi { white-space: pre-line }
 .listing .controls input { width: 16rem }
 .listing .controls select { width: 11rem }

@@ -95,7 +95,7 @@ def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
     extra = (say("wrong boundary"), say("missed")) if boundaries else ()
     header = ("gold ↓ predicted →", *map(escape, shown), *extra)
     return fragment(
-        table(caption="Counts", header=header, rows=rows, class_="shades"),
+        table(caption="Counts", header=header, rows=rows, class_="shades sticky"),
         None if len(labels) == len(shown) else note(_rest(confusion, shown)),
     )
 

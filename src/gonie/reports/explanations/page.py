@@ -166,7 +166,7 @@ def bar(name: object, share: float, *, strong: bool = False) -> Markup:
         aria_hidden="true",
     )
     return fragment(
-        element("dt", name, class_="given" if strong else None),
+        element("dt", name, class_="chosen" if strong else None),
         element("dd", line, class_="line", aria_hidden="true"),
         element("dd", f"{share:.4f}"),
     )

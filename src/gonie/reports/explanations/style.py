@@ -56,8 +56,8 @@ STYLE = """
 .bars .line { height: .7rem; background: var(--box); border: 1px solid var(--rule); border-radius: 2px;
   overflow: hidden }
 .bars .line svg { display: block; width: 100%; height: 100%; fill: rgb(var(--for)) }
-.bars .given { font-weight: 650 }
-.strongest td { text-align: left }
+.bars .chosen { font-weight: 650 }
+.strongest td, .strongest th { text-align: left }
 .strongest td span { color: var(--soft); margin-left: .4em }
 .key .w { padding: .1em .3em; color: var(--fg) }
 .key { line-height: 2; max-width: none }
@@ -73,5 +73,7 @@ STYLE = """
 .moves thead th + th { text-align: center; padding: .28rem .35rem }
 .moves .against { --tone: var(--against) }
 .moves .never { color: var(--soft) }
-@media (max-width: 40rem) { .sentence { grid-template-columns: 3.6rem minmax(0, 1fr); gap: .4rem } }
+@media (max-width: 40rem) { .candidates td { min-width: 0 } 
+  .candidates td:last-child, .marginals td:last-child { grid-column: 2 / -1 }
+  .sentence { grid-template-columns: 3.6rem minmax(0, 1fr); gap: .4rem } }
 """

@@ -122,32 +122,37 @@ def _mark(text: str, label: str, color: str | None) -> Markup:
 
 
 def _marginals(each: TagExplanation) -> Markup:
+    header = ("token", "predicted", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
     rows = [
-        row(element("th", element("bdi", word), scope="row"), tag, *_chances(chances))
+        row(element("bdi", word), tag, *_chances(chances), names=header)
         for word, tag, chances in zip(each.sentence.words, each.tags, each.marginals, strict=True)
     ]
-    header = ("token", "predicted", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
     caption = "Marginal probabilities of the tags of each token"
-    return table(caption=caption, header=header, rows=rows, class_="marginals")
+    return table(caption=caption, header=header, rows=rows, class_="marginals stack")
 
 
-def _chances(chances: Mapping[str, float]) -> list[Markup]:
-    """Return one cell for each of the most probable tags, and one with the rest collapsed."""
+def _chances(chances: Mapping[str, float]) -> list[Markup | str]:
+    """Return a text for each of the most probable tags, and one with the rest collapsed."""
     ordered = [f"{tag} {chance:.4f}" for tag, chance in likeliest(chances)]
-    first = [element("td", told) for told in ordered[:TOP]] + [element("td")] * (TOP - len(ordered))
-    rest = ordered[TOP:]
-    return [*first, element("td", folded(f"{len(rest)} more", ", ".join(rest)) if rest else None)]
+    first, rest = ordered[:TOP], ordered[TOP:]
+    others = folded(f"{len(rest)} more", ", ".join(rest)) if rest else ""
+    return [*first, *[""] * (TOP - len(first)), others]
 
 
 def _candidates(each: TagExplanation) -> Markup:
     best = each.candidates[0]
+    header = ("", "probability", "tags that differ from the first")
     rows = [
-        row(rank, f"{other.probability:.4f}", _differences(each.sentence.words, best, other))
+        row(
+            rank,
+            f"{other.probability:.4f}",
+            _differences(each.sentence.words, best, other),
+            names=header,
+        )
         for rank, other in enumerate(each.candidates, start=1)
     ]
     caption = "Tag sequences by probability"
-    header = ("", "probability", "tags that differ from the first")
-    return table(caption=caption, header=header, rows=rows, class_="candidates")
+    return table(caption=caption, header=header, rows=rows, class_="candidates stack")
 
 
 def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Markup:

@@ -68,7 +68,7 @@ def _table(transitions: Transitions) -> Markup:
         for name, (_, scores) in zip(names, shown, strict=True)
     ]
     header = ("from ↓ to →", *map(escape, transitions.labels[:MOST]), END)
-    return table(caption="Scores of transitions", header=header, rows=rows, class_="moves")
+    return table(caption="Scores of transitions", header=header, rows=rows, class_="moves sticky")
 
 
 def _cell(score: float, most: float) -> Markup:

@@ -20,8 +20,9 @@ Classes that pages share:
   ``.heat-cell`` and the words of heat maps (``.w``) draw it as their background.
 * ``facts`` (a ``dl`` of numbers), ``headline`` (the main number), ``note``, ``place`` and ``warning``
   (texts), ``scroll`` (a box around a wide table), ``stack`` (a table whose rows become blocks on a narrow
-  screen; its cells have ``data-name``), ``contents`` (a ``nav`` of links), ``controls`` (a row of labelled
-  inputs), ``primary`` (the main button), ``sr-only`` (read aloud, not drawn).
+  screen; its cells have ``data-name``), ``sticky`` (a wide table whose first column stays in view),
+  ``contents`` (a ``nav`` of links), ``controls`` (a row of labelled inputs), ``primary`` (the main button),
+  ``sr-only`` (read aloud, not drawn).
 
 Readers with red-green blindness can tell the hues apart, and text on them has a contrast of at least 4.5.
 ``tests/reports/html/test_style.py`` measures both. No fonts or images are loaded.
@@ -104,7 +105,9 @@ small, .note, .place, caption { font-size: .875rem }
 .facts dd { margin: 0; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 .warning { border-left: 4px solid rgb(var(--due)); background: var(--box); padding: .6rem .9rem;
   border-radius: 0 4px 4px 0 }
-.scroll { overflow-x: auto; margin: .75rem 0; max-width: 100% }
+.scroll { overflow-x: auto; margin: .75rem 0; max-width: 100%;
+  background: linear-gradient(to left, var(--bg) 40%, transparent) right / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--rule), transparent) right / 1rem 100% no-repeat scroll }
 table { border-collapse: collapse; min-width: min(100%, 28rem); font-size: .9rem;
   font-variant-numeric: tabular-nums }
 caption { text-align: left; padding-bottom: .4rem; max-width: calc(100vw - 3rem) }
@@ -115,11 +118,11 @@ th:first-child { text-align: left }
 thead th { color: var(--soft); font-weight: 500; vertical-align: bottom }
 tbody th { font-weight: 600 }
 tbody tr:hover > * { background-color: var(--box) }
+.sticky tr > :first-child { position: sticky; left: 0; background: var(--bg); padding-right: .5rem }
 tr.total > * { border-top: 2px solid var(--rule) }
 mark, .tag { --tone: var(--right); --ink: var(--right-ink); color: inherit; border-radius: 3px;
   background: rgb(var(--tone) / var(--tint)) }
-mark { border-bottom: 2px solid rgb(var(--tone)); border-radius: 3px 3px 0 0; padding: .1em .3em;
-  box-decoration-break: clone; -webkit-box-decoration-break: clone }
+mark { border-bottom: 2px solid rgb(var(--tone)); border-radius: 3px 3px 0 0; padding: .1em .3em }
 mark small, .tag { font-size: .75rem; font-weight: 650; color: var(--ink); white-space: nowrap }
 mark small { margin-left: .4em }
 .tag { display: inline-block; padding: .1em .5em; white-space: normal; overflow-wrap: anywhere }
@@ -140,7 +143,6 @@ textarea { width: 100%; line-height: 1.55 }
 .controls label { display: grid; gap: .2rem; min-width: 0; font-size: .8125rem; color: var(--soft) }
 .controls label > * { font-size: 1rem; color: var(--fg) }
 summary { cursor: pointer; font-weight: 600; margin-top: .75rem; padding: .15rem 0 }
-details > :not(summary) { margin-left: 1.1rem }
 pre { background: var(--box); padding: .9rem 1.1rem; overflow-x: auto; font-size: .82rem; line-height: 1.5;
   border-radius: 6px }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 2px }
