@@ -67,7 +67,8 @@ class SpanExplanation:
 class TagExplanation:
     """One tagged sentence: its tags, their alternatives, and the weights for each span.
 
-    ``marginals`` has the probability of every tag for each token.
+    ``marginals`` has the probability of every tag for each token. ``types`` are the labels that spans of this
+    model can have.
     """
 
     sentence: Sentence
@@ -75,6 +76,7 @@ class TagExplanation:
     marginals: tuple[Mapping[str, float], ...]
     candidates: tuple[Candidate, ...]
     spans: tuple[SpanExplanation, ...]
+    types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

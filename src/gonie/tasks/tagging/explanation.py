@@ -38,6 +38,7 @@ from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 from gonie.tasks.tagging.labeller import Tagging, TokenSpan
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.passages import BLANK
+from gonie.text.schemes import type_names
 from gonie.text.types import Sentence
 
 if TYPE_CHECKING:
@@ -234,6 +235,7 @@ class AskedSentence:
             marginals=self.marginals,
             candidates=self.tagging.candidates,
             spans=tuple(SpanExplanation(*span, own) for span, own in zip(self.spans, weights, strict=True)),
+            types=tuple(type_names(self.tagger.labels, self.tagger.encoding.scheme)),
         )
 
 
