@@ -126,11 +126,10 @@ def _label(texts: Sequence[str], found: TextExplanation) -> dict[str, Any]:
     """Return the tokens and the explained label of a text or a pair."""
     label = found.weights[0].label if found.weights else found.label
     several = len(texts) > 1
-    tokens = (
-        token | ({"part": number} if several else {})
-        for number, sentence in enumerate(found.passage.sentences)
-        for token in _tokens(sentence)
-    )
+    if several:
+        tokens = [*_pair_tokens(texts[0], found.passage.sentences)]
+    else:
+        tokens = [token for sentence in found.passage.sentences for token in _tokens(sentence)]
     answer = {
         "label": label,
         "score": rounded(found.probabilities.get(label, 0.0)),
@@ -139,7 +138,18 @@ def _label(texts: Sequence[str], found: TextExplanation) -> dict[str, Any]:
     }
     own = {"text": texts[0], "text_pair": texts[1]} if several else {"text": found.text}
     scores = {name: rounded(chance) for name, chance in found.probabilities.items()}
-    return {**own, "tokens": list(tokens), "scores": scores, "answers": [answer]}
+    return {**own, "tokens": tokens, "scores": scores, "answers": [answer]}
+
+
+def _pair_tokens(first: str, sentences: Sequence[Sentence]) -> Iterable[dict[str, Any]]:
+    """Yield the tokens of both texts, each with offsets in its own text.
+
+    In a passage, the second text follows the first on a new line.
+    """
+    for part, sentence in enumerate(sentences):
+        before = part * (len(first) + 1)
+        for token in _tokens(sentence):
+            yield token | {"start": token["start"] - before, "end": token["end"] - before, "part": part}
 
 
 def _tokens(sentence: Sentence) -> Iterable[dict[str, Any]]:
