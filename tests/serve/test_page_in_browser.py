@@ -197,9 +197,10 @@ class Visit:
 
     def settle(self) -> None:
         """Wait until the page shows the result of what is typed, and no request is on its way."""
-        self.page.wait_for_timeout(250)
-        self.page.wait_for_load_state("networkidle")
         self.page.wait_for_timeout(50)
+        self.until("!document.querySelector('[aria-busy=true]')", 60)
+        self.page.wait_for_timeout(50)
+        self.until("!document.querySelector('[aria-busy=true]')", 60)
 
     def until(self, expression: str, seconds: float = 30) -> None:
         """Wait until an expression is true. Playwright's own waiting is against the policy of the page."""
@@ -347,6 +348,7 @@ def test_hostile_texts_stay_texts(visit: Callable[..., Visit], language: str) ->
     assert ("Dora", "PER") in seen.types()
     for name in ("tokens", "nbest", "dial", "transitions", "copy", "why"):
         seen.tab(name)
+    seen.expected = "status of 422"  # a piece of two sentences
     seen.page.fill("#panel-why input", "<img src=x onerror=alert(1)>")
     seen.page.click("#panel-why button")
     seen.settle()
@@ -362,7 +364,7 @@ def test_a_long_text_stays_usable(visit: Callable[..., Visit]) -> None:
     assert seen.page.text_content("#left") == text
     spent = seen.page.evaluate(
         """() => { const area = document.getElementById('text-0'); const start = performance.now()
-           area.setRangeText('Oslo '); area.dispatchEvent(new InputEvent('input', {bubbles: true}))
+           area.setRangeText('Oslo ', 0, 0); area.dispatchEvent(new InputEvent('input', {bubbles: true}))
            return performance.now() - start }"""
     )
     assert spent < 1000  # typing does not wait for drawing
@@ -568,13 +570,15 @@ def test_why_a_selected_piece_was_not_tagged(visit: Callable[..., Visit], langua
     seen.settle()
     seen.page.evaluate(
         """() => { const text = document.getElementById('left').childNodes[1]
-           getSelection().setBaseAndExtent(text, 1, text, 6) }"""
+           getSelection().setBaseAndExtent(text, 2, text, 5) }"""  # is widened to "lives"
     )
     button = seen.page.locator("#why-not")
     button.wait_for()
     assert ("Why not" in button.inner_text()) == (language == "en-US")
     button.click()
+    seen.settle()
     panel = seen.page.locator("#panel-why")
+    assert re.search("lives.*(PER|LOC)", panel.locator(".verdict").inner_text())  # the likeliest type
     panel.locator("select").select_option("PER")
     panel.locator("button").click()
     seen.settle()
@@ -611,6 +615,19 @@ def test_why_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
     seen.page.keyboard.press("Enter")
     seen.settle()
     assert "is not in the text" in seen.text("#panel-why .out")
+
+
+def test_why_asks_about_the_occurrence_that_was_selected(visit: Callable[..., Visit]) -> None:
+    seen = visit().open(model="people", text="Anna lives in Seoul. Bert lives in Oslo. Seoul is far.")
+    seen.settle()
+    for at, sentence in ((5, "Anna lives in Seoul."), (26, "Bert lives in Oslo.")):
+        seen.page.focus("#text-0")
+        seen.page.evaluate(f"document.getElementById('text-0').setSelectionRange({at}, {at + 5})")
+        seen.page.keyboard.press("Tab")  # the offer stays
+        seen.page.locator("#why-not").click()
+        seen.settle()
+        assert seen.text("#panel-why .heat") == sentence
+        assert seen.text("#panel-why .heat .chosen") == "lives"
 
 
 # --- comparing

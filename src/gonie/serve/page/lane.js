@@ -3,9 +3,13 @@
 /** @typedef {(signal: AbortSignal) => Promise<void>} Job */
 
 export class Lane {
-  /** @param {(error: unknown) => void} onError called for errors of jobs that are not stale */
-  constructor(onError) {
+  /**
+   * @param {(error: unknown) => void} onError called for errors of jobs that are not stale
+   * @param {(busy: boolean) => void} onBusy
+   */
+  constructor(onError, onBusy) {
     this.onError = onError;
+    this.onBusy = onBusy;
     /** @type {Job | null} */
     this.next = null;
     this.due = false;
@@ -20,17 +24,11 @@ export class Lane {
     this.control.abort();
     clearTimeout(this.timer);
     this.due = false;
+    this.onBusy(true);
     this.timer = setTimeout(() => {
       this.due = true;
       this.#run();
     }, delay);
-  }
-
-  /** Forgets the waiting job, and marks the running one as stale. */
-  stop() {
-    this.next = null;
-    this.control.abort();
-    clearTimeout(this.timer);
   }
 
   async #run() {
@@ -44,5 +42,6 @@ export class Lane {
       await job(signal).catch((error) => signal.aborted || this.onError(error));
       this.running = false;
     }
+    if (!this.next) this.onBusy(false);
   }
 }

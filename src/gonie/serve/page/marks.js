@@ -20,10 +20,11 @@ export function marked(text, spans, drawing) {
   let at = 0;
   spans.forEach((span, number) => {
     if (span.start < at || span.end > text.length) return;
-    made.append(text.slice(at, span.start), mark(text, span, number, drawing));
+    if (span.start > at) made.append(text.slice(at, span.start));
+    made.append(mark(text, span, number, drawing));
     at = span.end;
   });
-  made.append(text.slice(at));
+  if (at < text.length) made.append(text.slice(at));
   return made;
 }
 

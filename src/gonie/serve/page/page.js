@@ -34,7 +34,7 @@ class Page {
   constructor() {
     this.api = new Api(askKey);
     this.explainer = new Explainer(this.api);
-    this.lane = new Lane((error) => this.fail(error));
+    this.lane = new Lane((error) => this.fail(error), (busy) => byId("sides").setAttribute("aria-busy", String(busy)));
     /** @type {Model[]} */
     this.models = [];
     this.state = emptyState();
@@ -127,7 +127,6 @@ class Page {
   listen() {
     this.areas.forEach((area, at) => {
       area.addEventListener("input", () => this.typed(at));
-      area.addEventListener("select", () => this.selectInput(at));
     });
     byId("model").addEventListener("change", (event) => this.chooseModel(/** @type {HTMLSelectElement} */ (event.target).value));
     byId("other").addEventListener("change", (event) => this.change({ other: /** @type {HTMLSelectElement} */ (event.target).value }, 0));
@@ -138,7 +137,7 @@ class Page {
       button.addEventListener("click", () => this.speak(/** @type {"en" | "ko"} */ (/** @type {HTMLElement} */ (button).dataset.language)));
     }
     new MarkKeys(byId("left"), (number) => this.choose({ ...this.spans[number] }));
-    document.addEventListener("selectionchange", () => this.selectResult());
+    document.addEventListener("selectionchange", () => this.select());
     addEventListener("hashchange", () => this.models.length && this.readAddress());
   }
 
@@ -367,25 +366,22 @@ class Page {
     if (panel.getBoundingClientRect().top > innerHeight - 120) panel.scrollIntoView({ block: "nearest", behavior: calm() });
   }
 
-  selectResult() {
+  /** Offers to explain what is selected in the input or in the result. It stays when the focus moves on. */
+  select() {
     if (this.model?.command !== "tag") return;
-    const found = selectedIn(byId("left"));
-    if (found) this.offer(found);
-    else if (document.activeElement?.tagName !== "TEXTAREA" && document.activeElement !== byId("why-not")) this.offer(null);
-  }
-
-  /** @param {number} at */
-  selectInput(at) {
-    if (this.model?.command !== "tag" || at) return;
     const [area] = this.areas;
-    this.offer(trimmed(area.value, area.selectionStart, area.selectionEnd - area.selectionStart));
+    if (document.activeElement === area) {
+      this.offer(trimmed(area.value, area.selectionStart, area.selectionEnd - area.selectionStart));
+    } else if (byId("left").contains(getSelection()?.anchorNode ?? null)) {
+      this.offer(selectedIn(byId("left")));
+    }
   }
 
   /** Offers to explain a selected piece. @param {{start: number, end: number, text: string} | null} found */
   offer(found) {
     const button = byId("why-not");
     const span = found && this.spans.find(({ start, end }) => start === found.start && end === found.end);
-    this.selected = found && found.text.length <= 200 ? { ...found, label: span?.label ?? this.piece?.label ?? "" } : null;
+    this.selected = found && found.text.length <= 200 ? { ...found, label: span?.label ?? "" } : null;
     button.hidden = !this.selected;
     if (!found) return;
     button.textContent = say(span ? "result.why" : "result.why_not");

@@ -17,10 +17,12 @@ export class Panel {
     this.control.abort();
     this.control = new AbortController();
     const { signal } = this.control;
+    this.element.setAttribute("aria-busy", "true");
     try {
       await this.draw(this.element, context, signal);
     } catch (error) {
       if (!signal.aborted) this.element.replaceChildren(problemBox(error));
     }
+    if (!signal.aborted) this.element.setAttribute("aria-busy", "false");
   }
 }

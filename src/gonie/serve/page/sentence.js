@@ -79,6 +79,6 @@ function detailsOf(found, text, number) {
   const start = own[0]?.start ?? 0;
   const end = own[own.length - 1]?.end ?? start;
   const move = (/** @type {any} */ each) => ({ ...each, start: each.start - start, end: each.end - start });
-  const candidates = (found.nbest[number] ?? []).map((each) => ({ ...each, spans: each.spans.map(move) }));
+  const candidates = (found.nbest?.[number] ?? []).map((each) => ({ ...each, spans: each.spans.map(move) }));
   return { text: text.slice(start, end), tokens: own.map(move), candidates };
 }

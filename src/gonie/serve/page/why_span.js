@@ -3,8 +3,9 @@ import { el, quoted, woven } from "./dom.js";
 import { excerpt } from "./excerpt.js";
 import { faithfulnessLine, heatMap, strongestWords } from "./heat.js";
 import { language, probability, say } from "./language.js";
+import { placed, question, widened } from "./piece.js";
 import { problemBox } from "./problems.js";
-import { isPlain } from "./spans.js";
+import { isPlain, spansOf } from "./spans.js";
 
 /** @typedef {import("./types.js").Context} Context */
 /** @typedef {import("./types.js").Piece} Piece */
@@ -16,7 +17,9 @@ export async function drawWhySpan(element, context, signal) {
   fill(form, context.piece);
   const out = /** @type {HTMLElement} */ (element.querySelector(".out"));
   const text = context.found?.texts[0] ?? "";
-  const piece = context.piece && placed(context.piece, text, context.place);
+  const tokens = context.found?.main.documents[0].tokens ?? [];
+  const found = context.piece && placed(context.piece, text, context.place);
+  const piece = found && widened(found, text, tokens);
   if (!context.piece) return out.replaceChildren();
   if (!piece) return out.replaceChildren(absent(context.piece.text));
   try {
@@ -32,6 +35,7 @@ function formOf(element, context) {
   const old = /** @type {HTMLFormElement | null} */ (element.querySelector("form"));
   if (old?.dataset.key === key) return old;
   const types = context.model.types.map((type) => el("option", { value: type, text: type }));
+  types.unshift(el("option", { value: "", text: say("why.any") }));
   const form = el("form", { class: "controls ask", "data-key": key },
     el("label", {}, say("why.piece"), el("input", { name: "piece", autocomplete: "off", spellcheck: "false", dir: "auto" })),
     el("label", {}, say("why.type"), el("select", { name: "type" }, ...types)),
@@ -49,7 +53,7 @@ function formOf(element, context) {
 function fill(form, piece) {
   if (!piece || document.activeElement === form.elements.namedItem("piece")) return;
   /** @type {HTMLInputElement} */ (form.elements.namedItem("piece")).value = piece.text;
-  if (piece.label) /** @type {HTMLSelectElement} */ (form.elements.namedItem("type")).value = piece.label;
+  /** @type {HTMLSelectElement} */ (form.elements.namedItem("type")).value = piece.label;
 }
 
 /** @param {HTMLFormElement} form @param {Context} context */
@@ -59,21 +63,6 @@ function ask(form, context) {
   const { piece } = context;
   const same = piece && piece.text === text;
   if (text) context.choose({ text, label, start: same ? piece.start : -1, end: same ? piece.end : -1 });
-}
-
-/**
- * Returns the piece at its place in the text, or where the text has it nearest to that.
- * @param {Piece} piece @param {string} text @param {number} place
- * @returns {Piece | null}
- */
-function placed(piece, text, place) {
-  if (piece.start >= 0 && text.slice(piece.start, piece.end) === piece.text) return piece;
-  const near = piece.start >= 0 ? piece.start : place;
-  const before = text.lastIndexOf(piece.text, near);
-  const after = text.indexOf(piece.text, near);
-  if (before < 0 && after < 0) return null;
-  const start = before < 0 || (after >= 0 && after - near < near - before) ? after : before;
-  return { ...piece, start, end: start + piece.text.length };
 }
 
 /** @param {string} text */
@@ -88,16 +77,22 @@ function absent(text) {
 async function explained(context, piece, text, signal) {
   const part = excerpt(text, piece.start, context.model.unit);
   const { model } = context;
-  const label = piece.label || model.types[0];
-  const spans = [`${piece.text}=${label}`];
-  const body = { model: model.name, texts: [part.text], methods: ["erasure"], spans };
+  const { tokens } = context.found?.main.documents[0];
+  const asked = isFound(context, piece) ? {} : { spans: [question(piece, part, tokens)] };
+  const body = { model: model.name, texts: [part.text], methods: ["erasure"], ...asked };
   const found = await context.explain(body, signal);
   signal.throwIfAborted();
   const [start, end] = [piece.start - part.start, piece.end - part.start];
-  const answers = found.answers.filter((each) => each.label === label && each.start === start && each.end === end);
-  const answer = answers.find((each) => !each.asked) ?? answers[0];
+  const answers = found.answers.filter((each) => each.start === start && each.end === end);
+  const answer = answers.find((each) => (piece.label ? each.label === piece.label : each.asked));
   if (!answer) return [el("p", { class: "note" }, woven(say("why.unanswered", { text: "{text}" }), { text: quoted(piece.text) }))];
   return [verdict(context, answer, found), ...evidence(part.text, answer, found), settingsNote(context)];
+}
+
+/** Returns whether the model with default settings tags the piece so. @param {Context} context @param {Piece} piece */
+function isFound({ found, model }, piece) {
+  const spans = found ? spansOf(found.base.documents[0], model) : [];
+  return spans.some(({ start, end, label }) => start === piece.start && end === piece.end && label === piece.label);
 }
 
 /** @param {Context} context @param {import("./types.js").Answer} answer @param {Explanation} found */
