@@ -10,8 +10,13 @@ const EXAMPLES = {
     ],
     classify: [
       ["Restaurant", "book a table for two at a seafood restaurant in lisbon tonight"],
-      ["Film", "A warm, clever film with a wonderful cast. The ending is a little long, but the script is never dull."],
+      ["Music", "play some jazz by miles davis"],
       ["Weather", "what will the weather be like in oslo on friday"],
+    ],
+    opinion: [
+      ["Praise", "A warm, clever film with a wonderful cast. The script is never dull, and the last scene is unforgettable."],
+      ["Criticism", "Two hours of noise. The plot is predictable, the jokes are stale, and nobody seems to care."],
+      ["Mixed", "The pictures are beautiful, but the story takes far too long to begin."],
     ],
     pair: [
       ["Music", "A man is playing a flute on the street.", "A man is making music outdoors."],
@@ -25,7 +30,7 @@ const EXAMPLES = {
       ["스포츠", "손흥민은 런던에서 열린 경기에서 두 골을 넣은 뒤 10월 12일 인천공항으로 귀국했다."],
       ["영화", "봉준호 감독의 '기생충'은 2019년 칸 영화제에서 황금종려상을 받았다 🎬."],
     ],
-    classify: [
+    opinion: [
       ["호평", "배우들 연기가 정말 좋고 마지막 장면에서 눈물이 났습니다. 다시 보고 싶은 영화예요."],
       ["혹평", "두 시간이 아까웠다. 이야기는 뻔하고 대사는 어색하다."],
       ["보통", "영상은 아름답지만 이야기가 조금 지루합니다."],
@@ -38,14 +43,23 @@ const EXAMPLES = {
   },
 };
 
+/** Classifiers with at most this many labels mostly tell opinions. */
+const FEW = 3;
+
+/** @param {import("./types.js").Model} model */
+function kindOf({ command, labels, texts }) {
+  if (texts > 1) return "pair";
+  return command === "classify" && labels.length <= FEW ? "opinion" : command;
+}
+
 /**
  * Returns the examples for a model, each with a name and one or two texts.
  * @param {import("./types.js").Model} model
  * @returns {{name: string, texts: string[]}[]}
  */
 export function examplesFor(model) {
-  const kind = model.texts > 1 ? "pair" : model.command;
-  const rows = (EXAMPLES[model.language] ?? EXAMPLES.en)[kind] ?? [];
+  const own = EXAMPLES[model.language] ?? EXAMPLES.en;
+  const rows = own[kindOf(model)] ?? own.opinion;
   return rows.map(([name, ...texts]) => ({ name, texts }));
 }
 
