@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
-from urllib.parse import quote, urlencode
 from urllib.request import urlopen
 
 import pytest
 
 from gonie.reports.html.colors import label_classes
+from support.page_service import korean_sentences, serve
+from support.page_visits import Visit, check_accessibility
 
 pytestmark = pytest.mark.long
 
@@ -28,32 +25,9 @@ HOSTILE = (
     "<img src=x onerror=alert(1)> <script>alert(2)</script> Anna lives in Seoul. "
     "שלום Paris مرحبا \u202eOslo\u202c zero\u200bwidth\u200d 👩‍🔬 Dora 🗼 \u0000 &amp; {n} ${x}"
 )
-KOREAN = {"김철수": "PS", "이영희": "PS", "서울": "LC", "부산": "LC", "제주": "LC"}
-KOREAN_FRAMES = ("{PS} {LC} 삽니다 .", "{LC} 비 옵니다 .", "오늘 {PS} {PS} 만났습니다 .", "날씨 좋습니다 .")
-AXE = """
-async () => {
-  const found = await axe.run(document, {resultTypes: ['violations']})
-  return found.violations.map(v => `${v.id}: ${v.nodes.slice(0, 3).map(n => n.html).join(' | ')}`)
-}
-"""
 
 
 # --- models and services
-
-
-def korean_sentences(number: int) -> str:
-    """Return Korean sentences with names of people and places, in CoNLL format."""
-    blocks = []
-    for at in range(number):
-        turn = at
-        rows = []
-        for word in KOREAN_FRAMES[at % len(KOREAN_FRAMES)].split():
-            names = [name for name, kind in KOREAN.items() if f"{{{kind}}}" == word]
-            turn += 3
-            shown = names[turn % len(names)] if names else word
-            rows.append(f"{shown}\t{'B-' + KOREAN[shown] if names else 'O'}")
-        blocks.append("\n".join(rows))
-    return "\n\n".join(blocks) + "\n"
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +35,8 @@ def models(
     toy: Path, toy_run: Path, text_toy: Path, pair_runs: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Mapping[str, Path]:
     """Train models of every task: two taggers that differ, a Korean one, one of plain tags, classifiers."""
-    from conftest import Silence
+    from tests.conftest import Silence
+
     from gonie.tasks.recipe import load_recipe
     from gonie.training.run import start_run
 
@@ -101,47 +76,13 @@ def models(
     }
 
 
-def free_port() -> int:
-    """Return a port that is free now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def serve(models: Mapping[str, Path], log: Path, *options: str) -> Iterator[str]:
-    """Run the service until the end of the fixture. Yield its address."""
-    port = free_port()
-    command = [sys.executable, "-m", "gonie", "serve", *(f"{name}={path}" for name, path in models.items())]
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            [*command, "--port", str(port), *options], stdout=file, stderr=file, env={**os.environ}
-        )
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(600):
-            assert process.poll() is None, log.read_text("utf-8")
-            try:
-                with urlopen(f"{address}/health/ready", timeout=5):
-                    break
-            except (URLError, OSError):
-                time.sleep(0.1)
-        else:
-            pytest.fail(f"not ready: {log.read_text('utf-8')}")
-        yield address
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
 @pytest.fixture(scope="module")
 def service(models: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield from serve(models, tmp_path_factory.mktemp("log") / "log.txt")
 
 
 @pytest.fixture(scope="module")
-def locked(
-    models: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, str]]:
+def locked(models: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """Run a service with an API key. Yield its address and the key."""
     folder = tmp_path_factory.mktemp("keys")
     keys = folder / "keys.txt"
@@ -159,87 +100,13 @@ def locked(
 # --- visits
 
 
-class Visit:
-    """A visit of the page, which collects everything that must not happen."""
-
-    def __init__(self, page: Any, address: str) -> None:
-        self.page = page
-        self.address = address
-        self.wrong: list[str] = []
-        page.on("console", self._log)
-        page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        page.on("request", self._request)
-        page.on("dialog", lambda dialog: (self.wrong.append("a dialog"), dialog.dismiss()))
-        self.asked: list[str] = []
-        self.expected = ""
-
-    def _log(self, message: Any) -> None:
-        known = self.expected and re.search(self.expected, message.text)
-        if message.type in {"error", "warning"} and not known:
-            self.wrong.append(f"{message.type}: {message.text}")
-
-    def _request(self, request: Any) -> None:
-        self.asked.append(request.url)
-        if not request.url.startswith((self.address, "data:")):
-            self.wrong.append(f"request to {request.url}")
-
-    def open(self, **state: str) -> Visit:
-        fragment = urlencode(state, quote_via=quote)
-        self.page.goto("about:blank")
-        self.page.goto(f"{self.address}/#{fragment}")
-        self.page.wait_for_selector("#models tr")
-        return self
-
-    def type(self, text: str, place: str = "#text-0") -> None:
-        """Replace the text and wait for its result."""
-        self.page.fill(place, text)
-        self.settle()
-
-    def settle(self) -> None:
-        """Wait until the page shows the result of what is typed, and no request is on its way."""
-        self.page.wait_for_timeout(50)
-        self.until("!document.querySelector('[aria-busy=true]')", 60)
-        self.page.wait_for_timeout(50)
-        self.until("!document.querySelector('[aria-busy=true]')", 60)
-
-    def until(self, expression: str, seconds: float = 30) -> None:
-        """Wait until an expression is true. Playwright's own waiting is against the policy of the page."""
-        for _ in range(int(seconds * 20)):
-            if self.page.evaluate(expression):
-                return
-            self.page.wait_for_timeout(50)
-        pytest.fail(f"not within {seconds} seconds: {expression}")
-
-    def tab(self, name: str) -> Any:
-        self.page.click(f"#tab-{name}")
-        self.settle()
-        return self.page.locator(f"#panel-{name}")
-
-    def text(self, selector: str) -> str:
-        return str(self.page.inner_text(selector))
-
-    def marks(self, selector: str = "#left") -> list[tuple[str, str]]:
-        """Return the marked texts with their notes."""
-        found = self.page.eval_on_selector_all(
-            f"{selector} mark", "all => all.map(m => [m.textContent, m.dataset.note])"
-        )
-        return [tuple(each) for each in found]
-
-    def types(self, selector: str = "#left") -> list[tuple[str, str]]:
-        return [(text, note.split()[0]) for text, note in self.marks(selector)]
-
-
 @pytest.fixture
 def visit(browser: Any, service: str) -> Iterator[Callable[..., Visit]]:
     """Return a function that opens the page. Nothing may go wrong in any visit."""
     visits: list[tuple[Visit, Any]] = []
 
-    def start(
-        language: str = "en-US", width: int = 1440, address: str = service, **options: Any
-    ) -> Visit:
-        context = browser.new_context(
-            locale=language, viewport={"width": width, "height": 900}, **options
-        )
+    def start(language: str = "en-US", width: int = 1440, address: str = service, **options: Any) -> Visit:
+        context = browser.new_context(locale=language, viewport={"width": width, "height": 900}, **options)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         found = Visit(context.new_page(), address)
         visits.append((found, context))
@@ -318,7 +185,10 @@ def test_composing_hangul_is_not_disturbed(visit: Callable[..., Visit]) -> None:
     seen.page.keyboard.press("Control+End")
     keyboard = seen.page.context.new_cdp_session(seen.page)
     for stage in ("ㅅ", "서", "성", "서우", "서울"):
-        keyboard.send("Input.imeSetComposition", {"text": stage, "selectionStart": len(stage), "selectionEnd": len(stage)})
+        keyboard.send(
+            "Input.imeSetComposition",
+            {"text": stage, "selectionStart": len(stage), "selectionEnd": len(stage)},
+        )
         seen.settle()
         assert seen.page.input_value("#text-0") == f"오늘 {stage}"
         assert seen.page.evaluate("document.activeElement.id") == "text-0"
@@ -393,9 +263,13 @@ def test_problems_are_told_and_busy_services_asked_again(visit: Callable[..., Vi
         if not answers:
             return route.continue_()
         given = answers.pop(0)
-        body = json.dumps({"type": f"urn:gonie:{given['type']}", "status": given["status"], "detail": given["detail"]})
+        body = json.dumps(
+            {"type": f"urn:gonie:{given['type']}", "status": given["status"], "detail": given["detail"]}
+        )
         kind = "application/problem+json"
-        return route.fulfill(status=given["status"], headers={**given["headers"], "Content-Type": kind}, body=body)
+        return route.fulfill(
+            status=given["status"], headers={**given["headers"], "Content-Type": kind}, body=body
+        )
 
     seen.page.route("**/v1/tag", fail)
     seen.page.fill("#text-0", "Seoul is far.")
@@ -499,7 +373,11 @@ def test_transitions_are_a_table(visit: Callable[..., Visit], language: str) -> 
     row = panel.locator("tbody tr").nth(1)
     for at, score in enumerate(own["scores"][0]):
         shown = row.locator("td").nth(at).inner_text()
-        assert (forbidden in shown) if score is None else float(shown.replace("−", "-")) == pytest.approx(score, abs=0.06)
+        assert (
+            (forbidden in shown)
+            if score is None
+            else float(shown.replace("−", "-")) == pytest.approx(score, abs=0.06)
+        )
 
 
 @LANGUAGES
@@ -540,7 +418,9 @@ def test_sliders_are_moved_by_the_keyboard_without_losing_the_focus(visit: Calla
     for _ in range(3):
         seen.page.keyboard.press("ArrowRight")
         seen.settle()
-    assert seen.page.evaluate("document.activeElement.dataset.type + document.activeElement.value") == "PER0.75"
+    assert (
+        seen.page.evaluate("document.activeElement.dataset.type + document.activeElement.value") == "PER0.75"
+    )
     assert panel.locator("output").nth(1).inner_text() == "+0.75"
 
 
@@ -640,7 +520,9 @@ def test_two_taggers_side_by_side(visit: Callable[..., Visit], language: str) ->
     seen.settle()
     assert seen.types("#left") == [("Anna Kim", "PER"), ("Seoul", "LOC"), ("Dora", "PER")]
     assert seen.types("#right") == [("Anna Kim", "PER"), ("Seoul", "GEO")]
-    classes = seen.page.eval_on_selector_all("#left mark", "all => all.map(m => m.className.split(' ')[1] ?? '')")
+    classes = seen.page.eval_on_selector_all(
+        "#left mark", "all => all.map(m => m.className.split(' ')[1] ?? '')"
+    )
     assert classes == ["", "other", "only"]
     line = seen.text("#differences .difference-line")
     expected = (
@@ -659,7 +541,9 @@ def test_two_classifiers_side_by_side(visit: Callable[..., Visit], language: str
     seen = visit(language).open(model="reviews", compare="again", text="The plot is lovely.")
     seen.settle()
     assert seen.text("#left .answer") == seen.text("#right .answer")
-    assert ("Both models give the label" if language == "en-US" else "두 모델의 레이블") in seen.text("#differences")
+    assert ("Both models give the label" if language == "en-US" else "두 모델의 레이블") in seen.text(
+        "#differences"
+    )
 
 
 # --- classifiers, pairs, plain tags
@@ -698,7 +582,9 @@ def test_pairs_have_two_texts(visit: Callable[..., Visit], language: str) -> Non
     seen.tab("copy")
     assert '"pairs":[["The plot is lovely.","The film is dull."]]' in seen.text("#panel-copy code")
     labels = [seen.page.inner_text(f"label[for=text-{at}]") for at in (0, 1)]
-    assert labels == (["First text", "Second text"] if language == "en-US" else ["첫째 텍스트", "둘째 텍스트"])
+    assert labels == (
+        ["First text", "Second text"] if language == "en-US" else ["첫째 텍스트", "둘째 텍스트"]
+    )
 
 
 def test_pairs_with_a_value(visit: Callable[..., Visit]) -> None:
@@ -738,7 +624,9 @@ def test_copies_are_what_they_say(visit: Callable[..., Visit], tmp_path: Path) -
 
 @LANGUAGES
 def test_a_link_brings_everything_back(visit: Callable[..., Visit], language: str) -> None:
-    seen = visit(language).open(model="places", compare="people", text=TEXT, bias="GEO=1.5", decode="posterior")
+    seen = visit(language).open(
+        model="places", compare="people", text=TEXT, bias="GEO=1.5", decode="posterior"
+    )
     seen.settle()
     panel = seen.tab("copy")
     panel.locator(".actions button").nth(1).click()
@@ -825,13 +713,6 @@ def test_the_language_can_be_changed_and_stays(visit: Callable[..., Visit]) -> N
 # --- access
 
 
-def check_accessibility(seen: Visit) -> None:
-    axe = pytest.importorskip("axe_core_python", reason="axe-core-python is not installed")
-    # The policy forbids inline scripts, also this one, so it is evaluated by the browser's own tools.
-    seen.page.evaluate((Path(axe.__file__).parent / "axe.min.js").read_text("utf-8"))
-    assert seen.page.evaluate(AXE) == []
-
-
 @LANGUAGES
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
@@ -860,8 +741,9 @@ def test_everything_is_reached_by_the_tab_key_with_a_visible_focus(visit: Callab
         seen.page.keyboard.press("Tab")
         found = seen.page.evaluate(
             """() => { const e = document.activeElement; const s = getComputedStyle(e)
-               const shown = e === document.body || parseFloat(s.outlineWidth) > 0 && s.outlineStyle !== 'none'
-               return [e.id || e.dataset.tab || e.dataset.language || e.className || e.tagName, shown] }"""
+               const drawn = parseFloat(s.outlineWidth) > 0 && s.outlineStyle !== 'none'
+               return [e.id || e.dataset.tab || e.dataset.language || e.className || e.tagName,
+                       drawn || e === document.body] }"""
         )
         assert found[1], f"no visible focus: {found[0]}"
         reached.add(found[0])

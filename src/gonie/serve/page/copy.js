@@ -1,6 +1,6 @@
 // The request as curl or Python, the answer as JSON, and the address of the page.
 import { hasKey } from "./api.js";
-import { el } from "./dom.js";
+import { el, tell } from "./dom.js";
 import { language, say } from "./language.js";
 import { fits, LINK_LIMIT } from "./state.js";
 
@@ -53,10 +53,9 @@ function build(element, context) {
 export function copyButton(key, text, shade = "", label = "") {
   const button = el("button", { type: "button", class: shade || null, "aria-label": label || null, text: say(key) });
   button.addEventListener("click", async () => {
-    const done = await write(text());
-    const status = document.getElementById("status");
-    if (status) status.textContent = say(done ? "copy.done" : "copy.failed");
-    button.textContent = say(done ? "copy.done" : "copy.failed");
+    const told = say((await write(text())) ? "copy.done" : "copy.failed");
+    tell(told);
+    button.textContent = told;
     setTimeout(() => { button.textContent = say(key); }, 1500);
   });
   return button;

@@ -30,6 +30,11 @@ export function byId(id) {
   return found;
 }
 
+/** Has a text read aloud by screen readers. @param {string} text */
+export function tell(text) {
+  byId("status").textContent = text;
+}
+
 /** Returns a bar of a share of 0 to 1. The number beside it says the same. @param {number} share */
 export function bar(share) {
   const filled = el("span", { class: "fill" });

@@ -3,7 +3,7 @@ import { Api, Problem } from "./api.js";
 import { labelClasses } from "./colors.js";
 import { drawCopy } from "./copy.js";
 import { drawDial } from "./dial.js";
-import { byId, el } from "./dom.js";
+import { byId, el, tell } from "./dom.js";
 import { examplesFor, isExample } from "./examples.js";
 import { Explainer } from "./explain.js";
 import { askKey } from "./key.js";
@@ -96,6 +96,7 @@ class Page {
       get place() { return page.place; },
       explain: (body, signal) => page.explainer.ask(body, signal),
       change: (changes) => page.change(changes, 0),
+      redraw: () => page.drawPanel(),
       choose: (piece) => page.choose(piece),
     };
   }
@@ -306,6 +307,7 @@ class Page {
     byId("text-0-name").classList.toggle("sr-only", model.texts < 2);
     byId("result-hint").textContent = tag ? say("result.hint") : "";
     byId("result-keys").hidden = !tag;
+    for (const element of [...this.areas, byId("left"), byId("right")]) element.lang = model.language;
     byId("left").classList.toggle("marked", tag);
     byId("right").classList.toggle("marked", tag);
     this.drawSides();
@@ -348,7 +350,7 @@ class Page {
   announce() {
     clearTimeout(this.speaking);
     const told = summary(this.context, this.spans);
-    this.speaking = setTimeout(() => { byId("status").textContent = told; }, SPEAKING);
+    this.speaking = setTimeout(() => tell(told), SPEAKING);
   }
 
   async showVersion() {

@@ -65,6 +65,7 @@ export const TEXTS = {
   "why.outside": ["not tagged", "태깅 안 함"],
   "why.for": ["Words for {label}", "{label}의 근거가 된 단어"],
   "why.against": ["Words against {label}", "{label}에 반하는 단어"],
+  "why.prediction": ["the prediction", "예측"],
   "why.nowords": ["none", "없음"],
   "why.absent": ["The piece {text} is not in the text.", "텍스트에 {text} 부분이 없습니다."],
   "why.unanswered": ["The service gave no answer about {text}.", "{text}에 대한 답이 없습니다."],

@@ -58,7 +58,8 @@ function tokenButton(token, context) {
 
 /** Returns the type of a tag, or "" for the outside tag. @param {string} tag @param {import("./types.js").Context} context */
 function typeOf(tag, { model }) {
-  return model.types.find((type) => tag === type || tag.endsWith(`-${type}`) || tag.startsWith(`${type}-`)) ?? "";
+  const fitting = model.types.filter((type) => tag === type || tag.endsWith(`-${type}`) || tag.startsWith(`${type}-`));
+  return fitting.sort((a, b) => b.length - a.length)[0] ?? "";
 }
 
 /** @param {Token} token @param {import("./types.js").Context} context @returns {Node[]} */

@@ -66,6 +66,7 @@
  * @property {number} place where in the text the reader last was
  * @property {(body: object, signal: AbortSignal) => Promise<Explanation>} explain
  * @property {(changes: Partial<import("./state.js").State>) => void} change
+ * @property {() => void} redraw draws the panel again
  * @property {(piece: Piece) => void} choose
  */
 export {};

@@ -29,7 +29,7 @@ function frameOf(element, context) {
   if (!select || element.dataset.key !== key) {
     element.dataset.key = key;
     select = el("select", {}, ...labels.map((label) => el("option", { value: label, text: label })));
-    select.addEventListener("change", () => context.change({}));
+    select.addEventListener("change", () => context.redraw());
     const row = el("div", { class: "controls" }, el("label", {}, say("why.label"), select));
     row.hidden = context.model.labels.length < 2;
     element.replaceChildren(row, el("div", { class: "out" }));
@@ -63,7 +63,7 @@ function maps(found, texts) {
       el("h3", { text: known(`method.${method}`) ? say(`method.${method}`) : method }));
     section.append(...parts(found, texts, weights, share));
     section.append(el("p", { class: "note", text: say(share ? "why.share" : "why.key") }));
-    if (!share) section.append(strongestWords(found.tokens, weights, answer.label));
+    if (!share) section.append(strongestWords(found.tokens, weights, answer.label || say("why.prediction")));
     section.append(faithfulnessLine(found.faithfulness, method));
     return section;
   });

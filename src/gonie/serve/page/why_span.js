@@ -1,5 +1,5 @@
 // "Why?" for taggers: what speaks for and against a type for a piece of the text.
-import { el, quoted, woven } from "./dom.js";
+import { el, quoted, tell, woven } from "./dom.js";
 import { excerpt } from "./excerpt.js";
 import { faithfulnessLine, heatMap, strongestWords } from "./heat.js";
 import { language, probability, say } from "./language.js";
@@ -23,7 +23,9 @@ export async function drawWhySpan(element, context, signal) {
   if (!context.piece) return out.replaceChildren();
   if (!piece) return out.replaceChildren(absent(context.piece.text));
   try {
-    out.replaceChildren(...(await explained(context, piece, text, signal)));
+    const nodes = await explained(context, piece, text, signal);
+    tell(nodes[0].textContent ?? "");
+    out.replaceChildren(...nodes);
   } catch (error) {
     if (!signal.aborted) out.replaceChildren(problemBox(error));
   }
@@ -45,7 +47,7 @@ function formOf(element, context) {
     ask(form, context);
   });
   element.replaceChildren(
-    el("p", { class: "note", text: say("why.hint") }), form, el("div", { class: "out", "aria-live": "polite" }));
+    el("p", { class: "note", text: say("why.hint") }), form, el("div", { class: "out" }));
   return form;
 }
 
