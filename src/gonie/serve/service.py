@@ -58,7 +58,6 @@ class Service:
         self._others = others
         self._keys = keys
         self._tracer = tracer
-        self.draining = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
