@@ -8,7 +8,6 @@ Serve models under these names first, then run it with Chromium and Playwright i
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from urllib.parse import urlencode
 
 ASSETS = Path(__file__).resolve().parents[1] / "docs" / "assets"
 MOST_BYTES = 200_000
-COLORS = 192
 
 
 def explain_piece(page: Any) -> None:
@@ -64,15 +62,6 @@ SHOTS: dict[str, tuple[dict[str, str], dict[str, Any], tuple[int, int], Callable
 """Each picture: the state of the page, the browser's settings, the size, and what to do first."""
 
 
-def shrink(picture: bytes) -> bytes:
-    """Return the picture with few colours, which is smaller."""
-    from PIL import Image
-
-    small = io.BytesIO()
-    Image.open(io.BytesIO(picture)).convert("RGB").quantize(COLORS).save(small, "png", optimize=True)
-    return small.getvalue()
-
-
 def main(address: str) -> None:
     """Take all pictures."""
     from playwright.sync_api import sync_playwright
@@ -86,7 +75,7 @@ def main(address: str) -> None:
             page.wait_for_selector("#left :is(mark, .bars)")
             prepare(page)
             page.wait_for_timeout(300)
-            picture = shrink(page.screenshot())
+            picture = page.screenshot()
             if len(picture) > MOST_BYTES:
                 sys.exit(f"{name}.png has {len(picture):,} bytes, more than {MOST_BYTES:,}")
             (ASSETS / f"{name}.png").write_bytes(picture)

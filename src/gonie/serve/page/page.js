@@ -306,7 +306,7 @@ class Page {
     byId("text-0-name").textContent = say(model.texts > 1 ? "text.first" : "text");
     byId("text-0-name").classList.toggle("sr-only", model.texts < 2);
     byId("result-hint").textContent = tag ? say("result.hint") : "";
-    byId("result-keys").hidden = !tag;
+    byId("result-foot").hidden = !tag;
     for (const element of [...this.areas, byId("left"), byId("right")]) element.lang = model.language;
     byId("left").classList.toggle("marked", tag);
     byId("right").classList.toggle("marked", tag);

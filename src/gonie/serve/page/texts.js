@@ -72,6 +72,7 @@ export const TEXTS = {
   "why.key": ["Blue words support the prediction, orange words oppose it.", "파란색 단어는 예측을 뒷받침하고, 주황색 단어는 예측에 반합니다."],
   "why.plain": ["Explanations use the model without the precision and recall settings.", "설명은 정밀도와 재현율 설정을 적용하지 않은 모델에 대한 것입니다."],
   "why.label": ["Label to explain", "설명할 레이블"],
+  "why.predicted": ["{label} (predicted)", "{label}(예측)"],
   "why.start": ["Explain this text", "이 텍스트 설명하기"],
   "why.long": ["The text is long, so an explanation takes a while.", "텍스트가 길어 설명에 시간이 걸립니다."],
   "why.working": ["Computing the explanation …", "설명을 계산하고 있습니다 …"],

@@ -34,7 +34,8 @@ function frameOf(element, context) {
     row.hidden = context.model.labels.length < 2;
     element.replaceChildren(row, el("div", { class: "out" }));
   }
-  select.options[0].textContent = context.found?.main.results[0].label ?? "–";
+  const label = context.found?.main.results[0].label;
+  select.options[0].textContent = label ? say("why.predicted", { label }) : "–";
   return { select, out: /** @type {HTMLElement} */ (element.querySelector(".out")) };
 }
 
