@@ -71,7 +71,8 @@ def test_gonie_has_exactly_the_listed_public_names() -> None:
 
 
 def test_model_classes_are_found_by_their_short_names() -> None:
-    from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
+    from gonie.tasks.pairs.answer import PairAnswer
+    from gonie.tasks.pairs.classifier import PairClassifier
 
     assert (gonie.PairClassifier, gonie.PairAnswer) == (PairClassifier, PairAnswer)
     assert {getattr(gonie, name).__name__ for name in LAZY} == LAZY

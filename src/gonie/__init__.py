@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from gonie.api.scores import ModelScores
     from gonie.api.train import Run, train
     from gonie.tasks.classification.classifier import TextClassifier
-    from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
+    from gonie.tasks.pairs.answer import PairAnswer
+    from gonie.tasks.pairs.classifier import PairClassifier
     from gonie.tasks.tagging.tagger import Tagger
 
 __all__ = [
@@ -79,7 +80,7 @@ _LAZY = {
     "ComparedRecipes": "gonie.api.compare",
     "Explanation": "gonie.api.explain",
     "ModelScores": "gonie.api.scores",
-    "PairAnswer": "gonie.tasks.pairs.classifier",
+    "PairAnswer": "gonie.tasks.pairs.answer",
     "PairClassifier": "gonie.tasks.pairs.classifier",
     "ReadExamples": "gonie.api.read",
     "Run": "gonie.api.train",
