@@ -10,9 +10,11 @@ import gonie
 
 SOURCE = Path(gonie.__file__).parent
 PUBLIC = {
+    "AsyncClient",
     "BundleError",
     "Candidate",
     "Classification",
+    "Client",
     "ComparedRecipes",
     "Document",
     "Explanation",
@@ -30,6 +32,7 @@ PUBLIC = {
     "ResumeError",
     "Run",
     "Sentence",
+    "ServiceError",
     "Span",
     "Tagger",
     "TextClassifier",
@@ -43,6 +46,8 @@ PUBLIC = {
     "train",
 }
 LAZY = {
+    "AsyncClient",
+    "Client",
     "ComparedRecipes",
     "Explanation",
     "ModelScores",
