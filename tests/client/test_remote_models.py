@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from gonie.client.remote_models import RemoteTagger, connect
+from gonie.errors import BundleError, InputError
+from gonie.tasks.load import find_bundle
+from gonie.text.types import Sentence
 from support.scripted_service import CLASSIFIER, PAIRS, TAGGER, Reply, ScriptedService, document
 
 Command = Callable[..., Any]
@@ -22,12 +26,12 @@ def test_texts_files_and_standard_input(gonie: Command, service: ScriptedService
         document("Anna sleeps."),
         document("it rains"),
     ]
-    ended = gonie("tag", service.url, "--output", "conll", stdin="Anna. it\n")
+    ended = gonie("tag", service.url, "--output", "conll", stdin=b"Anna. it\n")
     assert ended.out == "Anna.\tB-PER\n\nit\tO\n\n"
 
 
 def test_fields_of_the_input_come_back(gonie: Command, service: ScriptedService) -> None:
-    given = '{"id": 7, "text": "Anna"}\n'
+    given = b'{"id": 7, "text": "Anna"}\n'
     ended = gonie("tag", service.url, "--input", "jsonl", "--output", "jsonl", stdin=given)
     assert json.loads(ended.out) == {"id": 7, **document("Anna")}
 
@@ -50,20 +54,18 @@ def test_settings_and_offsets(gonie: Command, service: ScriptedService) -> None:
 
 
 def test_sentences_of_files_keep_their_text(gonie: Command, service: ScriptedService, tmp_path: Path) -> None:
-    rows = "# text = Anna  sleeps\n1\tAnna\t_\tPROPN\n2\tsleeps\t_\tVERB\n\n"
+    rows = "# text = Anna  sleeps\n1\tAnna\t_\tX\t_\t_\t_\t_\t_\t_\n2\tsleeps\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
     (tmp_path / "a.conllu").write_text(rows, "utf-8")
-    read = ("--file", tmp_path / "a.conllu", "--input", "conll", "--output", "jsonl")
+    read = ("--file", tmp_path / "a.conllu", "--output", "jsonl")
     found = json.loads(gonie("tag", service.url, *read).out)
     assert service.requests()[-1].body["tokens"] == [["Anna", "sleeps"]]
     assert found["text"] == "Anna  sleeps"
     assert [found["text"][token["start"] : token["end"]] for token in found["tokens"]] == ["Anna", "sleeps"]
-    service.models = [{**TAGGER, "unit": "syllable", "language": "ko"}]
-    (tmp_path / "b.tsv").write_text("안\tO\n나\tO\n\n", "utf-8")
 
 
 def test_classifiers_and_pairs(gonie: Command, service: ScriptedService) -> None:
     service.models = [{**CLASSIFIER, "columns": ["body"]}]
-    given = '{"body": "x", "id": 1}\n'
+    given = b'{"body": "x", "id": 1}\n'
     ended = gonie("classify", service.url, "--input", "jsonl", "--output", "jsonl", stdin=given)
     answer = {"label": "a", "score": 0.75, "scores": {"a": 0.75, "b": 0.25}}
     assert json.loads(ended.out) == {"body": "x", "id": 1, "text": "x", **answer} or json.loads(
@@ -85,7 +87,6 @@ def test_classifiers_and_pairs(gonie: Command, service: ScriptedService) -> None
         (["classify", "{url}", "x"], "{url} is a tagger; use gonie tag {url}"),
         (["evaluate", "{url}", "{file}"], "is a service, but this needs the model itself"),
         (["explain", "{url}", "x"], "is a service, but this needs the model itself"),
-        (["export", "{url}", "--out", "{out}"], "is a service, but this needs the model itself"),
         (["tag", "{url}/pos", "x"], "does not serve a model 'pos'. It serves ner (tagger)"),
     ],
 )
@@ -105,3 +106,23 @@ def test_several_models_are_named(gonie: Command, service: ScriptedService) -> N
     assert ended.code == 2
     assert "serves 2 models: ner (tagger), intents (classifier)" in " ".join(ended.err.split())
     assert f"{service.url}/ner" in ended.err
+
+
+def test_words_with_a_text_need_the_model_itself_if_they_are_smaller_than_words(
+    service: ScriptedService,
+) -> None:
+    """The service would not know the spaces, which models of syllables may use."""
+    service.models = [{**TAGGER, "unit": "syllable", "language": "ko"}]
+    model = connect(service.url)
+    assert isinstance(model, RemoteTagger)
+    (document,) = model.pipe_sentences([Sentence(("가", "나"))])
+    assert document.text == "가 나"
+    with pytest.raises(InputError, match=r"a\.tsv:3: a service cannot tag the words of a file with texts"):
+        list(
+            model.pipe_sentences([Sentence(("가",), text="가", starts=(0,), ends=(1,), path="a.tsv", line=3)])
+        )
+
+
+def test_commands_that_need_the_model_itself_say_so(service: ScriptedService) -> None:
+    with pytest.raises(BundleError, match=f"{service.url} is a service, but this needs the model itself"):
+        find_bundle(Path(service.url))
