@@ -56,7 +56,7 @@ def test_settings_and_offsets(gonie: Command, service: ScriptedService) -> None:
 def test_sentences_of_files_keep_their_text(gonie: Command, service: ScriptedService, tmp_path: Path) -> None:
     rows = "# text = Anna  sleeps\n1\tAnna\t_\tX\t_\t_\t_\t_\t_\t_\n2\tsleeps\t_\tX\t_\t_\t_\t_\t_\t_\n\n"
     (tmp_path / "a.conllu").write_text(rows, "utf-8")
-    read = ("--file", tmp_path / "a.conllu", "--output", "jsonl")
+    read = ("--file", tmp_path / "a.conllu", "--input", "conll", "--output", "jsonl")
     found = json.loads(gonie("tag", service.url, *read).out)
     assert service.requests()[-1].body["tokens"] == [["Anna", "sleeps"]]
     assert found["text"] == "Anna  sleeps"
