@@ -42,7 +42,7 @@ class HttpRequest:
         found = {"Accept": "application/json", "Request-Timeout-Ms": str(max(1, int(1000 * self.timeout)))}
         if self.body is not None:
             found["Content-Type"] = "application/json"
-        return found if key is None else found | {"Authorization": f"Bearer {key}"}
+        return found if key is None else found | {"Authorization": " ".join(("Bearer", key))}
 
 
 @dataclass(frozen=True, slots=True)
