@@ -109,8 +109,8 @@ def serve(
             raise MissingExtraError(package, extra="serve", purpose="gonie serve")
     from gonie.serve.limits import Limits
     from gonie.serve.logs import EventLog
-    from gonie.serve.server import ServiceSettings
     from gonie.serve.server import serve as run
+    from gonie.serve.settings import ServiceSettings
 
     settings = ServiceSettings(
         models=_models(models or []),

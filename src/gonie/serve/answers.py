@@ -12,7 +12,7 @@ Bundle = Annotated[
 ]
 
 
-class Problem(BaseModel):
+class ProblemBody(BaseModel):
     """What is wrong with a request (RFC 9457)."""
 
     type: Annotated[str, Field(examples=["urn:gonie:queue-full"])]
@@ -21,7 +21,7 @@ class Problem(BaseModel):
     detail: Annotated[str, Field(description="What is wrong, and how to fix it.")]
 
 
-class SpanAnswer(BaseModel):
+class SpanBody(BaseModel):
     """A labelled part of a text."""
 
     start: int
@@ -31,7 +31,7 @@ class SpanAnswer(BaseModel):
     score: Score | None = None
 
 
-class TokenAnswer(BaseModel):
+class TokenBody(BaseModel):
     """A token of a text, with its tag if it has one."""
 
     start: int
@@ -44,25 +44,25 @@ class TokenAnswer(BaseModel):
     part: Annotated[int | None, Field(description="0 or 1: the text of a pair.")] = None
 
 
-class CandidateAnswer(BaseModel):
+class CandidateBody(BaseModel):
     """A tag sequence of a sentence."""
 
     score: Score
     tags: list[str]
-    spans: list[SpanAnswer]
+    spans: list[SpanBody]
 
 
-class DocumentAnswer(BaseModel):
+class DocumentBody(BaseModel):
     """A tagged text: the object that `gonie tag --output jsonl` prints."""
 
     text: str
-    spans: list[SpanAnswer]
-    tokens: list[TokenAnswer]
-    nbest: list[list[CandidateAnswer]] | None = None
+    spans: list[SpanBody]
+    tokens: list[TokenBody]
+    nbest: list[list[CandidateBody]] | None = None
     notes: list[str] | None = None
 
 
-class ResultAnswer(BaseModel):
+class ResultBody(BaseModel):
     """A classified text or pair: the object that `gonie classify --output jsonl` prints."""
 
     text: str
@@ -75,7 +75,7 @@ class ResultAnswer(BaseModel):
     notes: list[str] | None = None
 
 
-class WeightedAnswer(BaseModel):
+class WeightedBody(BaseModel):
     """A prediction, and the weights that each method gives the tokens of its sentence."""
 
     label: str
@@ -88,53 +88,53 @@ class WeightedAnswer(BaseModel):
     sentence: int | None = None
 
 
-class ExplanationAnswer(BaseModel):
+class ExplanationBody(BaseModel):
     """A text with its tokens, its predictions and their weights."""
 
     text: str
     text_pair: str | None = None
-    tokens: list[TokenAnswer]
-    answers: list[WeightedAnswer]
+    tokens: list[TokenBody]
+    answers: list[WeightedBody]
     faithfulness: list[dict[str, Any]]
     sentences: list[list[int]] | None = None
-    nbest: list[list[CandidateAnswer]] | None = None
+    nbest: list[list[CandidateBody]] | None = None
     scores: dict[str, Score] | None = None
 
 
-class TokensAnswer(BaseModel):
+class TokensBody(BaseModel):
     """The tokens of a text by sentence."""
 
     text: str
-    sentences: list[list[TokenAnswer]]
+    sentences: list[list[TokenBody]]
 
 
-class TagAnswer(BaseModel):
+class TagBody(BaseModel):
     """The answer of `/v1/tag`."""
 
-    documents: list[DocumentAnswer]
+    documents: list[DocumentBody]
     model: str
     bundle: Bundle
 
 
-class ClassifyAnswer(BaseModel):
+class ClassifyBody(BaseModel):
     """The answer of `/v1/classify`."""
 
-    results: list[ResultAnswer]
+    results: list[ResultBody]
     model: str
     bundle: Bundle
 
 
-class ExplainAnswer(BaseModel):
+class ExplainBody(BaseModel):
     """The answer of `/v1/explain`."""
 
-    explanations: list[ExplanationAnswer]
+    explanations: list[ExplanationBody]
     model: str
     bundle: Bundle
 
 
-class TokeniseAnswer(BaseModel):
+class TokeniseBody(BaseModel):
     """The answer of `/v1/tokenise`."""
 
-    documents: list[TokensAnswer]
+    documents: list[TokensBody]
     model: str
     bundle: Bundle

@@ -18,10 +18,10 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from gonie.reports.html.style import STYLE
-from gonie.serve.answers import ClassifyAnswer, ExplainAnswer, Problem, TagAnswer, TokeniseAnswer
+from gonie.serve.answers import ClassifyBody, ExplainBody, ProblemBody, TagBody, TokeniseBody
+from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.limits import Limits
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.pool import WorkerPool
 from gonie.serve.problems import NDJSON, PROBLEM, TITLES, Reply, problem
 from gonie.serve.reference import render_reference
 from gonie.serve.requests import BatchQuery, ClassifyRequest, ExplainRequest, TagRequest, TokeniseRequest
@@ -53,8 +53,8 @@ Every error is a problem (RFC 9457). A request may set its deadline: `Request-Ti
 class ServiceState:
     """What the routes tell about the service: ``ready`` once models are warm, ``draining`` when it stops."""
 
-    def __init__(self, pool: WorkerPool, limits: Limits, metrics: ServiceMetrics) -> None:
-        self.pool = pool
+    def __init__(self, dispatcher: Dispatcher, limits: Limits, metrics: ServiceMetrics) -> None:
+        self.dispatcher = dispatcher
         self.limits = limits
         self.metrics = metrics
         self.draining = False
@@ -63,7 +63,7 @@ class ServiceState:
     @property
     def ready(self) -> bool:
         """Whether requests are answered."""
-        return bool(self.pool.models) and not self.draining
+        return bool(self.dispatcher.models) and not self.draining
 
     def info(self) -> dict[str, Any]:
         """Return the facts of ``/info``."""
@@ -73,11 +73,11 @@ class ServiceState:
             "ready": self.ready,
             "seconds": round(time.monotonic() - self.started, 3),
             "process": os.getpid(),
-            "workers": self.pool.processes,
-            "waiting": self.pool.waiting,
-            "running": self.pool.running,
+            "workers": self.dispatcher.processes,
+            "waiting": self.dispatcher.waiting,
+            "running": self.dispatcher.running,
             "limits": asdict(self.limits),
-            "models": {model["name"]: model["bundle"] for model in self.pool.models},
+            "models": {model["name"]: model["bundle"] for model in self.dispatcher.models},
         }
 
 
@@ -100,22 +100,22 @@ def create_api(state: ServiceState) -> FastAPI:
 
 def _describe_answers(app: FastAPI) -> None:
     """Describe the routes that ``Service`` answers before the application is asked."""
-    refusals: Any = {status: {"model": Problem, "description": _titles(status)} for status in REFUSALS}
+    refusals: Any = {status: {"model": ProblemBody, "description": _titles(status)} for status in REFUSALS}
 
-    @app.post("/v1/tag", response_model=TagAnswer, responses=refusals, summary="Tag texts")
+    @app.post("/v1/tag", response_model=TagBody, responses=refusals, summary="Tag texts")
     async def tag(body: TagRequest) -> None:
         """Find spans and tags. Each document is the object that `gonie tag --output jsonl` prints."""
 
-    @app.post("/v1/classify", response_model=ClassifyAnswer, responses=refusals, summary="Classify texts")
+    @app.post("/v1/classify", response_model=ClassifyBody, responses=refusals, summary="Classify texts")
     async def classify(body: ClassifyRequest) -> None:
         """Label texts or pairs. Each result is the object that `gonie classify --output jsonl` prints."""
 
-    @app.post("/v1/explain", response_model=ExplainAnswer, responses=refusals, summary="Explain predictions")
+    @app.post("/v1/explain", response_model=ExplainBody, responses=refusals, summary="Explain predictions")
     async def explain(body: ExplainRequest) -> None:
         """Say how much each word contributes to a prediction."""
 
     @app.post(
-        "/v1/tokenise", response_model=TokeniseAnswer, responses=refusals, summary="Split texts into tokens"
+        "/v1/tokenise", response_model=TokeniseBody, responses=refusals, summary="Split texts into tokens"
     )
     async def tokenise(body: TokeniseRequest) -> None:
         """Return the tokens that a model sees."""
@@ -144,7 +144,7 @@ def _add_facts(app: FastAPI, state: ServiceState) -> None:
     @app.get("/v1/models", summary="List the models")
     async def models() -> dict[str, list[dict[str, Any]]]:
         """Return the name, the task, the labels and the bundle of each model."""
-        return {"models": state.pool.models}
+        return {"models": state.dispatcher.models}
 
     @app.get("/info", summary="Describe the service")
     async def info() -> dict[str, Any]:
@@ -157,7 +157,7 @@ def _add_facts(app: FastAPI, state: ServiceState) -> None:
         return {"status": "live"}
 
     @app.get(
-        "/health/ready", summary="Say whether requests are answered", responses={503: {"model": Problem}}
+        "/health/ready", summary="Say whether requests are answered", responses={503: {"model": ProblemBody}}
     )
     async def ready() -> Response:
         """Return 200 once all models are warm, and 503 before that and while the service stops."""
@@ -185,7 +185,7 @@ def describe(app: FastAPI, state: ServiceState) -> dict[str, Any]:
     """Return the OpenAPI document, with the names of the served models and the limits of requests."""
     document = copy.deepcopy(app.openapi())
     schemas = document["components"]["schemas"]
-    served = state.pool.models
+    served = state.dispatcher.models
     for name, commands in COMMANDS.items():
         known = [model["name"] for model in served if model["command"] in commands]
         properties = schemas[name]["properties"]

@@ -15,12 +15,12 @@ from starlette.middleware.cors import CORSMiddleware
 from gonie.errors import GonieError
 from gonie.serve.api import ServiceState, create_api
 from gonie.serve.connection import LimitedConnection
+from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.keys import ApiKeys
 from gonie.serve.logs import EventLog
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.pool import WorkerPool
-from gonie.serve.server import ServiceSettings, Started
 from gonie.serve.service import Service
+from gonie.serve.settings import ServiceSettings, Started
 from gonie.serve.telemetry import Tracer
 
 GRACE = 0.25
@@ -35,31 +35,31 @@ class HttpServer(uvicorn.Server):
         self,
         settings: ServiceSettings,
         *,
-        pool: WorkerPool,
+        dispatcher: Dispatcher,
         metrics: ServiceMetrics,
         keys: ApiKeys | None,
         log: EventLog,
         started: Started,
     ) -> None:
         self._settings = settings
-        self._pool = pool
+        self._dispatcher = dispatcher
         self._log = log
         self._on_started = started
         self._error: GonieError | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._tracer = Tracer() if settings.telemetry else None
-        self._state = ServiceState(pool, settings.limits, metrics)
+        self._state = ServiceState(dispatcher, settings.limits, metrics)
         self._connection = LimitedConnection.limited(settings.connections, metrics)
         metrics.watch(
             {
-                "queue_requests": ("Requests in the queue.", lambda: pool.waiting),
-                "running_requests": ("Requests with a worker.", lambda: pool.running),
-                "workers": ("Workers that serve.", lambda: len(pool.processes)),
+                "queue_requests": ("Requests in the queue.", lambda: dispatcher.waiting),
+                "running_requests": ("Requests with a worker.", lambda: dispatcher.running),
+                "workers": ("Workers that serve.", lambda: len(dispatcher.processes)),
                 "open_connections": ("Open connections.", lambda: len(self.server_state.connections)),
             }
         )
         app: Any = Service(
-            pool=pool,
+            dispatcher=dispatcher,
             limits=settings.limits,
             metrics=metrics,
             others=create_api(self._state),
@@ -99,7 +99,7 @@ class HttpServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop)
-        loop.add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._pool.swap()))
+        loop.add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._dispatcher.swap()))
         try:
             yield
         finally:
@@ -113,27 +113,27 @@ class HttpServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen at once, and serve as soon as the models are warm."""
         await super().startup(sockets)
-        self._spawn(self._start_pool(sockets or []))
+        self._spawn(self._start_workers(sockets or []))
 
-    async def _start_pool(self, sockets: list[socket.socket]) -> None:
+    async def _start_workers(self, sockets: list[socket.socket]) -> None:
         try:
-            await self._pool.start()
+            await self._dispatcher.start()
         except GonieError as error:
             self._error, self.should_exit, self.force_exit = error, True, True
             return
         host, port = sockets[0].getsockname()[:2]
         name = f"[{host}]" if ":" in host else host
-        self._on_started(f"http://{name}:{port}", self._pool.models)
+        self._on_started(f"http://{name}:{port}", self._dispatcher.models)
         while self._settings.watch:
             await asyncio.sleep(self._settings.watch)
             with suppress(GonieError):  # a folder that is just being written
-                if not await asyncio.to_thread(self._pool.unchanged):
-                    await self._pool.swap()
+                if not await asyncio.to_thread(self._dispatcher.unchanged):
+                    await self._dispatcher.swap()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept nothing more, answer what was accepted, then end the workers."""
         if self._error is None:
-            self._log("stopping", waiting=self._pool.waiting, running=self._pool.running)
+            self._log("stopping", waiting=self._dispatcher.waiting, running=self._dispatcher.running)
         self._state.draining = self._connection.draining = True
         await asyncio.sleep(0)  # accepts the connections that wait
         for server in self.servers:
@@ -153,7 +153,7 @@ class HttpServer(uvicorn.Server):
                 break
             await asyncio.sleep(TICK)
         if not self.force_exit:
-            await self._pool.close()
+            await self._dispatcher.close()
         if self._tracer is not None:
             await asyncio.to_thread(self._tracer.close)
         if self._error is None:

@@ -13,13 +13,14 @@ from time import monotonic
 from typing import Any
 
 from gonie.serve.connection import CONNECTION
+from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.keys import ApiKeys
 from gonie.serve.limits import Limits
 from gonie.serve.line_stream import ClientGoneError, LineStream
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.pool import Ticket, WorkerPool
-from gonie.serve.problems import JSON, NDJSON, ProblemError, Reply, problem
+from gonie.serve.problems import JSON, NDJSON, SAFE, ProblemError, Reply, problem
 from gonie.serve.telemetry import Tracer
+from gonie.serve.ticket import Ticket
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -32,10 +33,6 @@ OK = 200
 OPEN = ("/health/", "/assets/")
 """Paths that need no key, besides the page itself."""
 TIMEOUT = b"request-timeout-ms"
-SAFE = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-)
 GONE = Reply(499, b"")
 """The reply to a client that has left. It is not sent."""
 ROOM = 0.01
@@ -48,20 +45,19 @@ class Service:
     def __init__(
         self,
         *,
-        pool: WorkerPool,
+        dispatcher: Dispatcher,
         limits: Limits,
         metrics: ServiceMetrics,
         others: App,
         keys: ApiKeys | None = None,
         tracer: Tracer | None = None,
     ) -> None:
-        self._pool = pool
+        self._dispatcher = dispatcher
         self._limits = limits
         self._metrics = metrics
         self._others = others
         self._keys = keys
         self._tracer = tracer
-        self.draining = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -81,7 +77,9 @@ class Service:
         posted = scope["method"] == "POST"
         if posted and (route := ANSWERED.get(path)):
             reply = await self._reply(route, scope, headers, receive)
-            if reply is not GONE:
+            if connection := scope.get("extensions", {}).get(CONNECTION):
+                connection.answer(reply)
+            elif reply is not GONE:
                 await self._send(send, reply)
             seconds = monotonic() - begin
             self._metrics.answered(route, reply.status, seconds)
@@ -135,7 +133,7 @@ class Service:
             )
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise ProblemError("media-type", "compressed requests are not supported. Send the body as it is")
-        if not self._pool.models:
+        if not self._dispatcher.models:
             raise ProblemError("not-ready", "the models are being loaded. Try again later")
 
     async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
@@ -176,7 +174,7 @@ class Service:
 
     async def _answer(self, ticket: Ticket, seconds: float, scope: Scope) -> Reply:
         """Queue a request and wait for its answer, its deadline, or the end of its connection."""
-        self._pool.submit(ticket)
+        self._dispatcher.submit(ticket)
         timer = asyncio.get_running_loop().call_later(seconds, self._late, ticket, seconds)
         connection = scope.get("extensions", {}).get(CONNECTION)
         if connection is not None:
@@ -185,18 +183,18 @@ class Service:
             return await ticket.reply
         finally:
             timer.cancel()
-            self._pool.withdraw(ticket)
+            self._dispatcher.withdraw(ticket)
             if connection is not None:
                 connection.on_gone = None
 
     def _late(self, ticket: Ticket, seconds: float) -> None:
-        self._pool.withdraw(ticket)
+        self._dispatcher.withdraw(ticket)
         self._metrics.refused("deadline")
         ticket.answer(problem("deadline", f"no answer within {ceil(seconds * 1000):,} ms. Try again later"))
 
     def _left(self, ticket: Ticket) -> None:
         if not ticket.reply.done():
-            self._pool.withdraw(ticket)
+            self._dispatcher.withdraw(ticket)
             self._metrics.gone()
             ticket.answer(GONE)
 

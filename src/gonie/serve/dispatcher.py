@@ -8,25 +8,20 @@ bundle is served by new workers, which take over when all of them are warm.
 from __future__ import annotations
 
 import asyncio
-import socket
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import count
 from math import ceil
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 from gonie.errors import BundleError, GonieError
-from gonie.serve.channel import Inbox, pack
-from gonie.serve.limits import Limits
 from gonie.serve.logs import EventLog
 from gonie.serve.metrics import ServiceMetrics
 from gonie.serve.problems import ProblemError, Reply, problem
+from gonie.serve.ticket import Batch, Ticket
+from gonie.serve.worker_process import WorkerProcess, WorkerSettings
 
 BATCH_REQUESTS = 64
 BATCH_BYTES = 8 << 10
@@ -41,140 +36,7 @@ BACK_OFF = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before a failed worker is replaced, by the number of failures in a row."""
 
 
-class Ticket:
-    """A request in the queue or with a worker. ``answer`` sets its reply once."""
-
-    __slots__ = ("arrived", "body", "query", "reply", "route", "tries")
-
-    def __init__(self, route: str, query: str, body: bytes, reply: asyncio.Future[Reply]) -> None:
-        self.route = route
-        self.query = query
-        self.body = body
-        self.reply = reply
-        self.arrived = monotonic()
-        self.tries = 0
-
-    def answer(self, reply: Reply) -> None:
-        """Set the reply, unless there is one."""
-        if not self.reply.done():
-            self.reply.set_result(reply)
-
-
-class Batch(NamedTuple):
-    """Requests that a worker answers together, and when it got them."""
-
-    tickets: list[Ticket]
-    sent: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkerSettings:
-    """What a worker serves. ``models`` are names and folders."""
-
-    models: Sequence[tuple[str, str]]
-    limits: Limits
-    threads: int = 1
-
-
-class WorkerProcess(asyncio.Protocol):
-    """One worker process. ``ready`` has the descriptions of its models once they are loaded and warm."""
-
-    def __init__(self, settings: WorkerSettings, pool: WorkerPool) -> None:
-        ours, theirs = socket.socketpair()
-        self._pool = pool
-        self._socket = ours
-        self._inbox = Inbox()
-        self._transport: asyncio.Transport | None = None
-        self.batches: dict[int, Batch] = {}
-        self.ready: asyncio.Future[list[dict[str, Any]]] | None = None
-        self.retired = False
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "gonie.serve.worker", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-            )
-        ours.sendall(pack({**asdict(settings), "models": [list(each) for each in settings.models]}))
-
-    async def attach(self) -> list[dict[str, Any]]:
-        """Wait until the models are warm. Return their descriptions, or raise the error of loading them."""
-        loop = asyncio.get_running_loop()
-        self.ready = loop.create_future()
-        await loop.create_unix_connection(lambda: self, sock=self._socket)
-        return await self.ready
-
-    def send(self, number: int, batch: Batch) -> None:
-        """Send a batch."""
-        assert self._transport is not None  # attached
-        self.batches[number] = batch
-        requests = [[ticket.route, ticket.query, len(ticket.body)] for ticket in batch.tickets]
-        header = {"batch": number, "requests": requests}
-        self._transport.write(pack(header, [ticket.body for ticket in batch.tickets]))
-
-    def retire(self) -> None:
-        """Send no more batches, and end the process after the last answer."""
-        self.retired = True
-        if not self.batches:
-            self.close()
-
-    def close(self) -> None:
-        """End the process, whatever it does."""
-        if self._transport is not None:
-            self._transport.close()
-        else:
-            self._socket.close()
-
-    async def ended(self) -> None:
-        """Wait until the process has ended. Kill it if it takes long."""
-        loop = asyncio.get_running_loop()
-        with suppress(subprocess.TimeoutExpired):
-            await loop.run_in_executor(None, self.process.wait, PATIENCE)
-            return
-        self.process.kill()
-        await loop.run_in_executor(None, self.process.wait)
-
-    # --- the protocol of asyncio
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Remember the transport."""
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's is not a subclass
-
-    def data_received(self, data: bytes) -> None:
-        """Handle the messages of the worker."""
-        for message in self._inbox.feed(data):
-            header = message.header
-            if "answers" in header:
-                sizes = [size for _, _, size, *_ in header["answers"]]
-                batch = self.batches.pop(header["batch"])
-                self._pool.answered(self, batch, header, message.parts(sizes))
-            elif self.ready is not None and not self.ready.done():
-                if "ready" in header:
-                    self.ready.set_result(header["ready"])
-                else:
-                    self.ready.set_exception(BundleError(header["failed"]))
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Return unanswered requests to the queue."""
-        if self.ready is not None and not self.ready.done():
-            self.ready.set_exception(GonieError("a worker ended while it loaded the models"))
-        self._pool.ended(self)
-
-
-def bundle_digest(folder: str) -> str:
-    """Return the digest of the bundle of a model, or raise an error if there is none."""
-    try:
-        return sha256((find_index(Path(folder))).read_bytes()).hexdigest()
-    except OSError as error:
-        raise BundleError(f"{folder}: {error.strerror}") from error
-
-
-def find_index(folder: Path) -> Path:
-    """Return the index of the bundle in a folder, or in the run folder ``folder``."""
-    own = folder / "bundle.json"
-    return own if own.exists() else folder / "bundle" / "bundle.json"
-
-
-class WorkerPool:
+class Dispatcher:
     """Answers requests with ``size`` worker processes."""
 
     def __init__(
@@ -196,8 +58,12 @@ class WorkerPool:
         self._workers: list[WorkerProcess] = [WorkerProcess(settings, self) for _ in range(size)]
         self._all: set[WorkerProcess] = set(self._workers)
         self._serving: list[WorkerProcess] = []
-        self.models: list[dict[str, Any]] = []
+        self._models: list[dict[str, Any]] = []
+
+    @property
+    def models(self) -> list[dict[str, Any]]:
         """The descriptions of the served models; empty until they are warm."""
+        return self._models
 
     @property
     def waiting(self) -> int:
@@ -217,12 +83,12 @@ class WorkerPool:
     async def start(self) -> None:
         """Wait until all workers are warm. Raise the error of one that cannot load the models."""
         try:
-            described = await asyncio.gather(*(worker.attach() for worker in self._workers))
+            await asyncio.gather(*(worker.attach() for worker in self._workers))
         except BaseException:
             for worker in self._workers:
                 worker.close()
             raise
-        self._take_over(self._workers, described[0])
+        self._take_over(self._workers)
         self._spawn(self._watch())
 
     # --- requests
@@ -349,14 +215,14 @@ class WorkerPool:
             if self._closing or len(self._serving) >= self._size:
                 return
             try:
-                (worker,), described = await self._started(1)
+                (worker,) = await self._started(1)
             except GonieError as error:
                 self._failures += 1
                 self._log("worker did not start", error=str(error))
                 self._spawn(self._replace())
                 return
             self._serving.append(worker)
-            self.models = described
+            self._models = worker.models
             self._log("worker started", pid=worker.process.pid)
             self._wake()
 
@@ -370,28 +236,28 @@ class WorkerPool:
                 if await asyncio.to_thread(self.unchanged):
                     self._log("nothing to swap")
                     return
-                workers, described = await self._started(self._size)
+                workers = await self._started(self._size)
             except GonieError as error:
                 self._metrics.swapped("failed")
                 self._log("swap failed, the earlier models stay", error=str(error))
                 return
-            before = {model["name"]: model["bundle"] for model in self.models}
-            self._take_over(workers, described)
+            before = {model["bundle"] for model in self._models}
+            self._take_over(workers)
             self._metrics.swapped("done")
-            changed = [model["name"] for model in described if before.get(model["name"]) != model["bundle"]]
+            changed = [model["name"] for model in self._models if model["bundle"] not in before]
             self._log("swapped", changed=",".join(changed) or "nothing", seconds=monotonic() - begin)
 
     def unchanged(self) -> bool:
-        """Return whether the folders have the bundles that are served."""
-        folders = dict(self._settings.models)
-        return all(bundle_digest(folders[model["name"]]) == model["bundle"] for model in self.models)
+        """Return whether the folders have the bundles that all workers serve."""
+        now = [bundle_digest(folder) for _, folder in self._settings.models]
+        return all([model["bundle"] for model in worker.models] == now for worker in self._serving)
 
-    async def _started(self, number: int) -> tuple[list[WorkerProcess], list[dict[str, Any]]]:
+    async def _started(self, number: int) -> list[WorkerProcess]:
         """Start workers and wait until they are warm."""
         workers = [WorkerProcess(self._settings, self) for _ in range(number)]
         self._all.update(workers)
         try:
-            described = await asyncio.gather(*(worker.attach() for worker in workers))
+            await asyncio.gather(*(worker.attach() for worker in workers))
         except BaseException:
             for worker in workers:
                 worker.retired = True
@@ -401,11 +267,11 @@ class WorkerPool:
             for worker in workers:
                 worker.retire()
             raise GonieError("the service is stopping")
-        return workers, described[0]
+        return workers
 
-    def _take_over(self, workers: list[WorkerProcess], described: list[dict[str, Any]]) -> None:
+    def _take_over(self, workers: list[WorkerProcess]) -> None:
         """Serve with these workers, and retire the others."""
-        earlier, self._serving, self.models = self._serving, list(workers), described
+        earlier, self._serving, self._models = self._serving, list(workers), workers[0].models
         for worker in earlier:
             worker.retire()
         self._wake()
@@ -441,3 +307,17 @@ class WorkerPool:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def bundle_digest(folder: str) -> str:
+    """Return the digest of the bundle of a model, or raise an error if there is none."""
+    try:
+        return sha256((find_index(Path(folder))).read_bytes()).hexdigest()
+    except OSError as error:
+        raise BundleError(f"{folder}: {error.strerror}") from error
+
+
+def find_index(folder: Path) -> Path:
+    """Return the index of the bundle in a folder, or in the run folder ``folder``."""
+    own = folder / "bundle.json"
+    return own if own.exists() else folder / "bundle" / "bundle.json"
