@@ -604,7 +604,7 @@ def test_plain_tags_mark_every_token(visit: Callable[..., Visit]) -> None:
 # --- copying, links, models, languages
 
 
-def test_copies_are_what_they_say(visit: Callable[..., Visit], tmp_path: Path) -> None:
+def test_copies_are_what_they_say(visit: Callable[..., Visit]) -> None:
     seen = visit().open(model="people", text="Anna's in Seoul.")
     panel = seen.tab("copy")
     panel.locator("button.primary").click()
@@ -616,10 +616,22 @@ def test_copies_are_what_they_say(visit: Callable[..., Visit], tmp_path: Path) -
     panel.locator("button.primary").click()
     assert json.loads(seen.page.evaluate("navigator.clipboard.readText()")) == answer
     panel.locator("input[value=python]").check()
-    python = seen.text("#panel-copy code")
-    compile(python, "copied", "exec")
-    assert f'gonie.Client("{seen.address}")' in python
-    assert "Anna's in Seoul." in python
+    seen.tab("dial").locator('input[data-type="PER"]').fill("2")
+    seen.settle()
+    code = seen.tab("copy").locator("code").inner_text()
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'bias={"PER":2}' in code
+    assert "LOC 'Seoul'" in ran.stdout
+
+
+def test_copied_python_of_a_pair_runs(visit: Callable[..., Visit]) -> None:
+    seen = visit().open(model="pairs")
+    seen.type("The plot is lovely.")
+    panel = seen.tab("copy")
+    panel.locator("input[value=python]").check()
+    code = panel.locator("code").inner_text()
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "The plot is lovely." in ran.stdout
 
 
 @LANGUAGES

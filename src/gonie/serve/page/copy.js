@@ -86,7 +86,7 @@ function writeOldWay(text) {
 function codeOf({ found }) {
   if (!found) return "";
   if (kind === "json") return JSON.stringify(found.main, null, 2);
-  return kind === "curl" ? curl(found.path, found.body) : python(found.path, found.body);
+  return kind === "curl" ? curl(found.path, found.body) : python(found.body);
 }
 
 /** @param {string} path @param {object} body */
@@ -96,17 +96,17 @@ export function curl(path, body) {
   return `curl ${location.origin}${path}${key} \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`;
 }
 
-/** @param {string} path @param {any} body */
-export function python(path, body) {
-  const { texts, pairs, offsets: _, ...options } = body;
-  const given = pairs ? `(${pairs[0].map(literal).join(", ")})` : literal(texts[0]);
-  const rest = Object.entries(options).map(([name, value]) => `, ${name}=${literal(value)}`).join("");
-  const key = hasKey() ? ', key=os.environ["GONIE_KEY"]' : "";
-  const imports = hasKey() ? "import os\n\nimport gonie" : "import gonie";
-  return `${imports}\n\nclient = gonie.Client(${literal(location.origin)}${key})\nprint(client.${path.split("/").pop()}(${given}${rest}))`;
+/** @param {any} body */
+export function python({ model, texts, pairs, decode, bias }) {
+  const lines = ["import gonie", ""];
+  if (hasKey()) lines.push("# The API key is the value of the variable GONIE_KEY.");
+  lines.push(`client = gonie.Client(${literal(location.origin)}, model=${literal(model)})`);
+  if (decode || bias) lines.push(`client = client.with_decoding(${literal(decode ?? "viterbi")}, bias=${literal(bias ?? {})})`);
+  lines.push(`print(client(${(pairs?.[0] ?? texts).map(literal).join(", ")}))`);
+  return lines.join("\n");
 }
 
-/** Returns a value as Python. JSON strings are Python strings. @param {unknown} value @returns {string} */
+/** Returns texts, numbers and objects of them as Python, which reads them as JSON does. @param {unknown} value @returns {string} */
 function literal(value) {
   return JSON.stringify(value).replace(/[\u007f-\u009f\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,15 +1,19 @@
 // The part of a long text that is explained: some sentences around a place.
 
-/** Texts up to this many UTF-16 units are explained as a whole. The service explains 1000 tokens. */
-const WHOLE = { word: 2000, other: 900 };
+/**
+ * Returns up to how many UTF-16 units texts are explained as a whole. The service explains 1000 tokens.
+ * @param {{unit: string}} model
+ */
+export function wholeLimit({ unit }) {
+  return unit === "word" || unit === "eojeol" ? 2000 : 900;
+}
 
 /**
  * Returns the text, or the part around `at` that ends at line or sentence ends.
- * @param {string} text @param {number} at @param {string} unit what the tokens of the model are
+ * @param {string} text @param {number} at @param {number} most UTF-16 units
  * @returns {{text: string, start: number, whole: boolean}}
  */
-export function excerpt(text, at, unit) {
-  const most = unit === "word" || unit === "eojeol" ? WHOLE.word : WHOLE.other;
+export function excerpt(text, at, most) {
   if (text.length <= most) return { text, start: 0, whole: true };
   const half = most / 2;
   const start = at <= half ? 0 : at - half + firstEnd(text.slice(at - half, at));

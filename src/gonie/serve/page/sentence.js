@@ -1,6 +1,6 @@
 // One sentence of the text with its marginals and tag sequences, and buttons to the others.
 import { el } from "./dom.js";
-import { excerpt } from "./excerpt.js";
+import { excerpt, wholeLimit } from "./excerpt.js";
 import { say } from "./language.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -28,7 +28,7 @@ export class Sentences {
   async draw(element, context, signal, body) {
     const text = context.found?.texts[0] ?? "";
     if (!text.trim()) return element.replaceChildren(el("p", { class: "note", text: say("sentence.none") }));
-    const part = excerpt(text, context.place, context.model.unit);
+    const part = excerpt(text, context.place, wholeLimit(context.model));
     const asked = { model: context.model.name, texts: [part.text], methods: ["marginals", "nbest"], nbest: 5 };
     const found = await context.explain(asked, signal);
     signal.throwIfAborted();

@@ -1,6 +1,6 @@
 // "Why?" for taggers: what speaks for and against a type for a piece of the text.
 import { el, quoted, tell, woven } from "./dom.js";
-import { excerpt } from "./excerpt.js";
+import { excerpt, wholeLimit } from "./excerpt.js";
 import { faithfulnessLine, heatMap, strongestWords } from "./heat.js";
 import { language, probability, say } from "./language.js";
 import { placed, question, widened } from "./piece.js";
@@ -10,6 +10,9 @@ import { isPlain, spansOf } from "./spans.js";
 /** @typedef {import("./types.js").Context} Context */
 /** @typedef {import("./types.js").Piece} Piece */
 /** @typedef {import("./types.js").Explanation} Explanation */
+
+/** Longer texts are explained in parts of this many UTF-16 units, because each word is erased once per span. */
+const FEW = 600;
 
 /** Draws the form and, if a piece was chosen, its explanation. @type {import("./panel.js").Draw} */
 export async function drawWhySpan(element, context, signal) {
@@ -73,22 +76,34 @@ function absent(text) {
 }
 
 /**
+ * Explains the piece with a few sentences around it or, if that splits sentences differently, with more.
  * @param {Context} context @param {Piece} piece @param {string} text @param {AbortSignal} signal
  * @returns {Promise<Node[]>}
  */
 async function explained(context, piece, text, signal) {
-  const part = excerpt(text, piece.start, context.model.unit);
-  const { model } = context;
+  for (const most of [FEW, wholeLimit(context.model)]) {
+    const part = excerpt(text, piece.start, most);
+    const found = await asked(context, piece, part, signal);
+    const answer = answerOf(found, piece, part.start);
+    if (answer) return [verdict(context, answer, found), ...evidence(part.text, answer, found), settingsNote(context)];
+  }
+  return [el("p", { class: "note" }, woven(say("why.unanswered", { text: "{text}" }), { text: quoted(piece.text) }))];
+}
+
+/** @param {Context} context @param {Piece} piece @param {{text: string, start: number}} part @param {AbortSignal} signal */
+async function asked(context, piece, part, signal) {
   const { tokens } = context.found?.main.documents[0];
-  const asked = isFound(context, piece) ? {} : { spans: [question(piece, part, tokens)] };
-  const body = { model: model.name, texts: [part.text], methods: ["erasure"], ...asked };
+  const spans = isFound(context, piece) ? {} : { spans: [question(piece, part, tokens)] };
+  const body = { model: context.model.name, texts: [part.text], methods: ["erasure"], ...spans };
   const found = await context.explain(body, signal);
   signal.throwIfAborted();
-  const [start, end] = [piece.start - part.start, piece.end - part.start];
-  const answers = found.answers.filter((each) => each.start === start && each.end === end);
-  const answer = answers.find((each) => (piece.label ? each.label === piece.label : each.asked));
-  if (!answer) return [el("p", { class: "note" }, woven(say("why.unanswered", { text: "{text}" }), { text: quoted(piece.text) }))];
-  return [verdict(context, answer, found), ...evidence(part.text, answer, found), settingsNote(context)];
+  return found;
+}
+
+/** Returns the answer about the piece. @param {Explanation} found @param {Piece} piece @param {number} shift */
+function answerOf(found, piece, shift) {
+  const here = found.answers.filter(({ start, end }) => start + shift === piece.start && end + shift === piece.end);
+  return here.find((each) => (piece.label ? each.label === piece.label : each.asked));
 }
 
 /** Returns whether the model with default settings tags the piece so. @param {Context} context @param {Piece} piece */
