@@ -46,7 +46,6 @@ def test_korean_texts_are_korean() -> None:
         "copy.python",
         "copy.json",
         "diff.label.other",
-        "footer.version",
         "models.unmeasured",
     }
 

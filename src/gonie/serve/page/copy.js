@@ -62,7 +62,7 @@ export function copyButton(key, text, shade = "", label = "") {
 }
 
 /** @param {string} text @returns {Promise<boolean>} */
-export async function write(text) {
+async function write(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -90,14 +90,14 @@ function codeOf({ found }) {
 }
 
 /** @param {string} path @param {object} body */
-export function curl(path, body) {
+function curl(path, body) {
   const key = hasKey() ? ` \\\n  -H "Authorization: Bearer $GONIE_KEY"` : "";
   const data = JSON.stringify(body).replaceAll("'", "'\\''");
   return `curl ${location.origin}${path}${key} \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`;
 }
 
 /** @param {any} body */
-export function python({ model, texts, pairs, decode, bias }) {
+function python({ model, texts, pairs, decode, bias }) {
   const lines = ["import gonie", ""];
   if (hasKey()) lines.push("# The API key is the value of the variable GONIE_KEY.");
   lines.push(`client = gonie.Client(${literal(location.origin)}, model=${literal(model)})`);

@@ -49,7 +49,7 @@ export function strongestWords(tokens, weights, label) {
 }
 
 /** @param {number} weight */
-export function signed(weight) {
+function signed(weight) {
   return `${weight < 0 ? "−" : "+"}${Math.abs(weight).toFixed(2)}`;
 }
 

@@ -80,30 +80,3 @@ export class MarkKeys {
     if (chosen) this.choose(Number(mark.dataset.span));
   }
 }
-
-/**
- * Returns the selected part of the text of an element, without spaces at its ends.
- * @param {HTMLElement} element
- * @returns {{start: number, end: number, text: string} | null}
- */
-export function selectedIn(element) {
-  const selection = getSelection();
-  if (!selection || selection.isCollapsed || !selection.rangeCount) return null;
-  const range = selection.getRangeAt(0);
-  if (!element.contains(range.startContainer) || !element.contains(range.endContainer)) return null;
-  const before = document.createRange();
-  before.selectNodeContents(element);
-  before.setEnd(range.startContainer, range.startOffset);
-  return trimmed(element.textContent ?? "", before.toString().length, range.toString().length);
-}
-
-/**
- * Returns a part of a text without spaces at its ends.
- * @param {string} text @param {number} from @param {number} length
- */
-export function trimmed(text, from, length) {
-  const part = text.slice(from, from + length);
-  const start = from + part.length - part.trimStart().length;
-  const end = start + part.trim().length;
-  return end > start ? { start, end, text: text.slice(start, end) } : null;
-}

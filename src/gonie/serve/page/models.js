@@ -47,7 +47,7 @@ function labelsOf(model) {
 }
 
 /** Returns the headline of the test scores, or else of the dev scores. @param {Model} model */
-export function scoreOf({ scores = {} }) {
+function scoreOf({ scores = {} }) {
   for (const split of ["test", "dev"]) {
     const own = scores[split];
     const name = own?.headline ?? Object.keys(own ?? {}).find((key) => typeof own[key] === "number");

@@ -1,4 +1,5 @@
 // The page: reads what is typed, asks the service, and draws the answers.
+import { Answers } from "./answers.js";
 import { Api, Problem } from "./api.js";
 import { labelClasses } from "./colors.js";
 import { drawCopy } from "./copy.js";
@@ -6,20 +7,22 @@ import { drawDial } from "./dial.js";
 import { byId, el, tell } from "./dom.js";
 import { examplesFor, isExample } from "./examples.js";
 import { Explainer } from "./explain.js";
+import { drawExamples, drawFrame, partnersOf, tabsOf } from "./frame.js";
 import { askKey } from "./key.js";
 import { Lane } from "./lane.js";
-import { LANGUAGES, language, preferred, remember, say, use } from "./language.js";
-import { MarkKeys, selectedIn, trimmed } from "./marks.js";
-import { drawModels, taskOf } from "./models.js";
+import { preferred, remember, say, use } from "./language.js";
+import { MarkKeys } from "./marks.js";
+import { drawModels } from "./models.js";
 import { nbestView } from "./nbest.js";
 import { Panel } from "./panel.js";
 import { problemBox } from "./problems.js";
 import { drawResult, summary } from "./result.js";
+import { Selection } from "./selection.js";
 import { Sentences } from "./sentence.js";
 import { emptyState, fromFragment, toFragment } from "./state.js";
 import { Tabs } from "./tabs.js";
 import { tokenView } from "./tokens.js";
-import { drawTransitions, learned } from "./transitions.js";
+import { drawTransitions } from "./transitions.js";
 import { drawWhyLabel } from "./why_label.js";
 import { drawWhySpan } from "./why_span.js";
 
@@ -29,11 +32,13 @@ import { drawWhySpan } from "./why_span.js";
 const TYPING = 150; // ms without a key before the text is sent
 const SPEAKING = 900; // ms without an answer before the last one is read aloud
 const WRITING = 400; // ms before the address is changed
+const LONGEST_PIECE = 200; // UTF-16 units that can be asked about
 
 class Page {
   constructor() {
     this.api = new Api(askKey);
     this.explainer = new Explainer(this.api);
+    this.answers = new Answers(this.api);
     this.lane = new Lane((error) => this.fail(error), (busy) => byId("sides").setAttribute("aria-busy", String(busy)));
     /** @type {Model[]} */
     this.models = [];
@@ -74,13 +79,7 @@ class Page {
 
   /** @returns {Model | null} */
   get other() {
-    return this.partners().find(({ name }) => name === this.state.other) ?? null;
-  }
-
-  /** Returns the models that can be compared with the chosen one. */
-  partners() {
-    const { command, texts, name } = this.model;
-    return this.models.filter((each) => each.command === command && each.texts === texts && each.name !== name);
+    return partnersOf(this.model, this.models).find(({ name }) => name === this.state.other) ?? null;
   }
 
   /** @returns {import("./types.js").Context} */
@@ -111,7 +110,7 @@ class Page {
       return byId("problem").replaceChildren(problemBox(error), again);
     }
     this.readAddress();
-    this.showVersion();
+    this.showVersion().catch(() => {}); // the page works without it
   }
 
   /** Returns the models, once there are some: the service lists none while it starts. */
@@ -126,9 +125,7 @@ class Page {
   }
 
   listen() {
-    this.areas.forEach((area, at) => {
-      area.addEventListener("input", () => this.typed(at));
-    });
+    this.areas.forEach((area, at) => area.addEventListener("input", () => this.typed(at)));
     byId("model").addEventListener("change", (event) => this.chooseModel(/** @type {HTMLSelectElement} */ (event.target).value));
     byId("other").addEventListener("change", (event) => this.change({ other: /** @type {HTMLSelectElement} */ (event.target).value }, 0));
     byId("clear").addEventListener("click", () => this.setTexts(["", ""]));
@@ -138,7 +135,7 @@ class Page {
       button.addEventListener("click", () => this.speak(/** @type {"en" | "ko"} */ (/** @type {HTMLElement} */ (button).dataset.language)));
     }
     new MarkKeys(byId("left"), (number) => this.choose({ ...this.spans[number] }));
-    document.addEventListener("selectionchange", () => this.select());
+    new Selection(this.areas[0], byId("left"), (found) => this.offer(found));
     addEventListener("hashchange", () => this.models.length && this.readAddress());
   }
 
@@ -151,7 +148,8 @@ class Page {
     if (!this.other) this.state.other = "";
     this.state.bias = this.knownBias(read.bias);
     if (!read.texts.some(Boolean)) this.state.texts = this.exampleTexts();
-    this.areas.forEach((area, at) => { area.value = this.state.texts[at]; });
+    this.found = null;
+    this.fillAreas();
     this.drawFrame();
     this.ask(0);
   }
@@ -160,6 +158,10 @@ class Page {
   knownBias(bias) {
     const { types, command } = this.model;
     return Object.fromEntries(Object.entries(bias).filter(([type]) => command === "tag" && types.includes(type)));
+  }
+
+  fillAreas() {
+    this.areas.forEach((area, at) => { area.value = this.state.texts[at]; });
   }
 
   exampleTexts() {
@@ -173,11 +175,12 @@ class Page {
     this.state = { ...this.state, model: name, bias: {}, decode: "viterbi" };
     if (!this.other) this.state.other = "";
     this.piece = null;
+    this.found = null;
     const fresh = isExample(this.state.texts) || !this.state.texts.some(Boolean);
     const another = before.language !== this.model.language || before.command !== this.model.command || before.texts !== this.model.texts;
     if (fresh && another) {
       this.state.texts = this.exampleTexts();
-      this.areas.forEach((area, at) => { area.value = this.state.texts[at]; });
+      this.fillAreas();
     }
     this.drawFrame();
     this.ask(0);
@@ -200,7 +203,7 @@ class Page {
   /** @param {string[]} texts */
   setTexts(texts) {
     this.state.texts = [texts[0] ?? "", texts[1] ?? ""];
-    this.areas.forEach((area, at) => { area.value = this.state.texts[at]; });
+    this.fillAreas();
     this.piece = null;
     this.place = 0;
     this.ask(0);
@@ -214,7 +217,6 @@ class Page {
     if (!this.models.length) return;
     this.drawFrame();
     this.drawAnswer();
-    this.showVersion();
   }
 
   // --- asking
@@ -231,40 +233,13 @@ class Page {
     return this.state.texts.slice(0, this.model.texts).map((text) => text.toWellFormed?.() ?? text);
   }
 
-  /** Asks for everything that is shown, one request after the other, and draws it at once. @param {AbortSignal} signal */
+  /** Asks for everything that is shown, and draws it at once. @param {AbortSignal} signal */
   async answer(signal) {
     const texts = this.usedTexts();
     if (!texts.every((text) => text.trim())) return this.clear();
-    const path = `/v1/${this.model.command}`;
-    const plain = this.bodyOf(this.model, texts, false);
-    const body = this.bodyOf(this.model, texts, true);
-    const options = { signal, onWait: (/** @type {any} */ error, /** @type {number} */ seconds) => this.wait(error, seconds) };
-    const main = await this.api.post(path, body, options);
-    const base = JSON.stringify(body) === JSON.stringify(plain) ? main : await this.base(path, plain, options);
-    const other = this.other && await this.api.post(path, this.bodyOf(this.other, texts, false), options);
-    signal.throwIfAborted();
-    this.found = { texts, path, body, main, base, other };
-    this.baseKey = JSON.stringify(plain);
+    this.found = await this.answers.ask(this.context, texts, { signal, onWait: (error, seconds) => this.wait(error, seconds) });
     byId("problem").replaceChildren();
     this.drawAnswer();
-  }
-
-  /** Returns the answer with default settings, which stays while only sliders move. @param {string} path @param {object} plain @param {object} options */
-  async base(path, plain, options) {
-    const kept = this.found && this.baseKey === JSON.stringify(plain);
-    return kept ? this.found?.base : this.api.post(path, plain, options);
-  }
-
-  /** @param {Model} model @param {string[]} texts @param {boolean} settings whether to send bias and decoding */
-  bodyOf(model, texts, settings) {
-    const given = model.texts > 1 ? { pairs: [texts] } : { texts };
-    if (model.command !== "tag") return { model: model.name, ...given };
-    const bias = Object.fromEntries(Object.entries(this.state.bias).filter(([, value]) => value));
-    return {
-      model: model.name, ...given, offsets: "utf16",
-      ...(settings && this.state.decode !== "viterbi" ? { decode: this.state.decode } : {}),
-      ...(settings && Object.keys(bias).length ? { bias } : {}),
-    };
   }
 
   clear() {
@@ -296,43 +271,14 @@ class Page {
 
   /** Draws what depends on the models and the language, not on an answer. */
   drawFrame() {
-    const { model } = this;
-    const tag = model.command === "tag";
-    fillSelect("model", this.models.map((each) => [each.name, `${each.name} · ${taskOf(each)}`]), model.name);
-    const partners = this.partners();
-    fillSelect("other", [["", say("model.none")], ...partners.map((each) => /** @type {[string, string]} */ ([each.name, each.name]))], this.state.other);
-    byId("other-label").hidden = !partners.length;
-    byId("second").hidden = model.texts < 2;
-    byId("text-0-name").textContent = say(model.texts > 1 ? "text.first" : "text");
-    byId("text-0-name").classList.toggle("sr-only", model.texts < 2);
-    byId("result-hint").textContent = tag ? say("result.hint") : "";
-    byId("result-foot").hidden = !tag;
-    for (const element of [...this.areas, byId("left"), byId("right")]) element.lang = model.language;
-    byId("left").classList.toggle("marked", tag);
-    byId("right").classList.toggle("marked", tag);
-    this.drawSides();
-    this.drawExamples();
-    drawModels(byId("models"), this.models, model.name, (name) => { this.chooseModel(name); scrollTo({ top: 0 }); byId("model").focus(); });
-    for (const chosen of LANGUAGES) {
-      document.querySelector(`[data-language=${chosen}]`)?.setAttribute("aria-pressed", String(chosen === language()));
-    }
-    const names = tag ? ["why", "tokens", "nbest", "dial", ...(model.transitions && learned(model.transitions) ? ["transitions"] : []), "copy"] : ["why", "copy"];
-    this.tabs.offer(names.filter((name) => name !== "why" || model.methods.some((method) => ["erasure", "attention"].includes(method))));
-  }
-
-  drawSides() {
-    const { other } = this;
-    byId("workspace").classList.toggle("compared", Boolean(other));
-    byId("right-side").hidden = !other;
-    byId("left-name").hidden = !other;
-    byId("left-name").textContent = say("result.of", { model: this.model.name });
-    byId("right-name").textContent = say("result.of", { model: other?.name ?? "" });
-  }
-
-  drawExamples() {
-    const buttons = examplesFor(this.model).map(({ name, texts }) =>
-      el("button", { type: "button", class: "chip", lang: this.model.language || null, text: name, click: () => this.setTexts(texts) }));
-    byId("examples").replaceChildren(el("span", { class: "note", "aria-hidden": "true", text: say("examples") }), ...buttons);
+    drawFrame(this.context, this.models, partnersOf(this.model, this.models));
+    drawExamples(this.model, (texts) => this.setTexts(texts));
+    drawModels(byId("models"), this.models, this.model.name, (name) => {
+      this.chooseModel(name);
+      scrollTo({ top: 0 });
+      byId("model").focus();
+    });
+    this.tabs.offer(tabsOf(this.model));
   }
 
   drawAnswer() {
@@ -354,7 +300,8 @@ class Page {
   }
 
   async showVersion() {
-    byId("version").textContent = this.models[0] ? say("footer.version", { version: this.models[0].gonie }) : "";
+    const { gonie } = await this.api.get("/info");
+    byId("version").textContent = `gonie ${gonie}`;
   }
 
   // --- choosing pieces of the text
@@ -368,34 +315,16 @@ class Page {
     if (panel.getBoundingClientRect().top > innerHeight - 120) panel.scrollIntoView({ block: "nearest", behavior: calm() });
   }
 
-  /** Offers to explain what is selected in the input or in the result. It stays when the focus moves on. */
-  select() {
-    if (this.model?.command !== "tag") return;
-    const [area] = this.areas;
-    if (document.activeElement === area) {
-      this.offer(trimmed(area.value, area.selectionStart, area.selectionEnd - area.selectionStart));
-    } else if (byId("left").contains(getSelection()?.anchorNode ?? null)) {
-      this.offer(selectedIn(byId("left")));
-    }
-  }
-
   /** Offers to explain a selected piece. @param {{start: number, end: number, text: string} | null} found */
   offer(found) {
-    const button = byId("why-not");
+    if (this.model?.command !== "tag") return;
     const span = found && this.spans.find(({ start, end }) => start === found.start && end === found.end);
-    this.selected = found && found.text.length <= 200 ? { ...found, label: span?.label ?? "" } : null;
-    button.hidden = !this.selected;
-    if (!found) return;
-    button.textContent = say(span ? "result.why" : "result.why_not");
-    if (this.place !== found.start) this.place = found.start;
+    this.selected = found && found.text.length <= LONGEST_PIECE ? { ...found, label: span?.label ?? "" } : null;
+    byId("why-not").hidden = !this.selected;
+    byId("why-not").textContent = say(span ? "result.why" : "result.why_not");
+    if (found) this.place = found.start;
   }
-}
 
-/** @param {string} id @param {[string, string][]} options @param {string} chosen */
-function fillSelect(id, options, chosen) {
-  const select = /** @type {HTMLSelectElement} */ (byId(id));
-  select.replaceChildren(...options.map(([value, text]) => el("option", { value, text })));
-  select.value = chosen;
 }
 
 /** @returns {ScrollBehavior} */

@@ -4,7 +4,7 @@ import { el } from "./dom.js";
 import { known, say } from "./language.js";
 
 /** Returns what is wrong, in the language of the page and then in the words of the service. @param {unknown} error */
-export function describe(error) {
+function describe(error) {
   if (!(error instanceof Problem)) return say("problem.page", { message: error instanceof Error ? error.message : String(error) });
   const key = `problem.${error.type}`;
   return [say(known(key) ? key : "problem.other"), error.detail].filter(Boolean).join(" ");

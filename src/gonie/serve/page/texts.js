@@ -147,7 +147,6 @@ export const TEXTS = {
   "language.en": ["English", "영어"],
   "language.ko": ["Korean", "한국어"],
   "footer.docs": ["API documentation", "API 문서"],
-  "footer.version": ["gonie {version}", "gonie {version}"],
 
   "key.title": ["This service needs an API key", "API 키가 필요합니다"],
   "key.wrong": ["The service does not accept this key.", "서비스가 이 키를 받아들이지 않습니다."],
