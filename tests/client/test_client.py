@@ -73,7 +73,7 @@ def test_settings_are_sent(client: Client, service: ScriptedService) -> None:
     wanted = {"texts": ["Anna"], "model": "ner", "decode": "posterior", "bias": {"PER": 0.5}, "nbest": 3}
     assert service.requests()[-1].body == {**wanted, "sentences": True}
     client("Anna")
-    assert service.requests()[-1].body == {"texts": ["Anna"], "model": "ner"}
+    assert service.requests()[-1].body == {"texts": ["Anna"], "model": "ner", "sentences": True}
     assert len(service.requests("/v1/models")) == 1
 
 
