@@ -70,9 +70,9 @@ def _sentence(each: TagExplanation, colors: Colors, legend: Markup | None) -> Ma
     pieces = lay_out_sentence(each.sentence)
     return element(
         "article",
-        *(_asked(pieces, each, span) for span in each.asked),
+        *(_asked(pieces, each, span, legend if at == 0 else None) for at, span in enumerate(each.asked)),
         _tagged(pieces, each, colors),
-        legend,
+        None if each.asked else legend,
         *_spans(pieces, [span for span in each.spans if span.weights], colors),
         folded("Probabilities of the tags", _marginals(each)),
         folded("Most probable tag sequences", _candidates(each)) if each.candidates else None,
@@ -80,7 +80,9 @@ def _sentence(each: TagExplanation, colors: Colors, legend: Markup | None) -> Ma
     )
 
 
-def _asked(pieces: Sequence[TextPiece], each: TagExplanation, span: SpanExplanation) -> Markup:
+def _asked(
+    pieces: Sequence[TextPiece], each: TagExplanation, span: SpanExplanation, legend: Markup | None
+) -> Markup:
     """Render what the model prefers to a span, the words that speak against it, and all weights."""
     assert span.asked is not None
     stretch = _stretch(pieces, span)
@@ -91,6 +93,7 @@ def _asked(pieces: Sequence[TextPiece], each: TagExplanation, span: SpanExplanat
         element("h2", element("bdi", say(asked_answer(words, span.label, span.probability, span.asked)))),
         *(element("p", element("bdi", say(line))) for line in told),
         *map(note, span.asked.notes),
+        legend,
         element("div", *(strip([pieces], own, inside=inside) for own in span.weights), class_="strips"),
         class_="asked",
     )
