@@ -171,7 +171,7 @@ class RunningService:
         """What was written to standard error."""
         return self._err.read_text("utf-8")
 
-    def signal(self, number: int) -> None:
+    def send_signal(self, number: int) -> None:
         """Send a signal to the service, not to its workers."""
         self.process.send_signal(number)
 
@@ -185,7 +185,7 @@ class RunningService:
     def stop(self, number: int = signal.SIGTERM, seconds: float = LONG) -> int:
         """Stop the service by a signal and return its exit status."""
         self.processes()
-        self.signal(number)
+        self.send_signal(number)
         return self.wait(seconds)
 
     def close(self) -> None:
