@@ -81,6 +81,7 @@ class HttpServer(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
+                log_level="error",  # its warnings are about clients, which metrics count
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
