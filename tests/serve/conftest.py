@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+
 from support.running_service import FEATURES, LETTERS, TEXTS, RunningService
 
 

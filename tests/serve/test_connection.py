@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from support.running_service import LETTERS, RunningService, Stopped, wait_for
 
 SECONDS = 0.7
@@ -253,9 +254,7 @@ def test_endless_trailers_are_refused(limited: RunningService) -> None:
 
 def test_a_long_address_is_refused(limited: RunningService) -> None:
     with limited.connect() as connection:
-        for _ in range(4):
-            connection.sendall(b"GET /" + b"a" * 4000 if _ == 0 else b"a" * 4000)
-            time.sleep(0.05)
+        connection.sendall(b"GET /" + b"a" * 5000)
         assert problem_of(read_all(connection))["status"] == 431
 
 
@@ -415,7 +414,10 @@ def test_a_client_that_leaves_frees_its_place_in_the_queue(limited: RunningServi
 
 
 def test_clients_that_leave_at_any_time(limited: RunningService) -> None:
-    stream = b"POST /v1/batch HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n11\r\n" + b'{"text": "Anna"}\n\r\n'
+    stream = (
+        b"POST /v1/batch HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n11\r\n"
+        + b'{"text": "Anna"}\n\r\n'
+    )
     wrong = stream.replace(b"/v1/batch", b"/v1/batch?nbest=x")
     for request in (REQUEST, stream, wrong):
         for size in range(0, len(request) + 1, 9):
