@@ -25,7 +25,11 @@ BUNDLES = Path(__file__).parent.parent / "bundles" / "4"
 LETTERS, FEATURES, TEXTS = BUNDLES / "letters", BUNDLES / "features", BUNDLES / "texts"
 LONG = 60.0
 """Seconds after which something that should happen soon counts as hung. The machine may be very busy."""
-_DIE_TOGETHER = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+_DIE_TOGETHER = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
 """Runs the service so that it is killed if the tests are, however they end."""
 _ADDRESS = re.compile(r"http://\S+:(\d+)")
 
@@ -150,7 +154,7 @@ class RunningService:
         return list(self.info["workers"])
 
     def processes(self) -> list[int]:
-        """Return the numbers of the service's process and all of its children, also of those not yet ready."""
+        """Return the numbers of the service's process and of all its children, ready or not."""
         try:
             front = psutil.Process(self.process.pid)
             found = [front, *front.children(recursive=True)]

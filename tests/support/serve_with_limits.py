@@ -1,4 +1,7 @@
-"""Serves with the limits of connections in the first argument, as JSON. They have no options, but tests need small ones."""
+"""Serves with the limits of connections in the first argument, as JSON.
+
+The command has no options for them, but tests need small ones.
+"""
 
 from __future__ import annotations
 
