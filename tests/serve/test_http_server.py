@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
 from support.running_service import FEATURES, LETTERS, RunningService, Stopped, ended, wait_for
@@ -41,6 +40,13 @@ def status_of(answer: Future[httpx.Response]) -> int:
     return answer.result().status_code
 
 
+def answers(running: RunningService, path: str) -> bool:
+    """Return whether the service answers already."""
+    with suppress(httpx.TransportError):
+        return running.get(path).status_code == 200
+    return False
+
+
 def quiet(log: str) -> bool:
     """Return whether a log has no traceback and no message of a library."""
     assert "Traceback" not in log, log
@@ -62,13 +68,7 @@ def test_requests_before_the_models_are_loaded(threads: ThreadPoolExecutor) -> N
 
         (worker,) = wait_for(loading, told="the worker starts")
         with Stopped(worker):
-
-            def answers() -> bool:
-                with suppress(httpx.TransportError):
-                    return running.get("/health/live").status_code == 200
-                return False
-
-            wait_for(answers, told="the service listens")
+            wait_for(lambda: answers(running, "/health/live"), told="the service listens")
             for answer in (running.get("/health/ready"), running.tag(), running.post("/v1/batch", b"")):
                 assert answer.status_code == 503
                 assert answer.json()["type"] == "urn:gonie:not-ready"
@@ -84,30 +84,27 @@ def test_requests_before_the_models_are_loaded(threads: ThreadPoolExecutor) -> N
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.long
 def test_stop_before_the_models_are_loaded(number: int) -> None:
     """A service that is stopped while it starts has not failed."""
     with RunningService(LETTERS, ready=False, port=free_port()) as running:
         (worker,) = wait_for(lambda: running.processes()[1:], told="the worker starts")
         with Stopped(worker):
-
-            def answers() -> bool:
-                with suppress(httpx.TransportError):
-                    return running.get("/health/live").status_code == 200
-                return False
-
-            wait_for(answers, told="the service listens")
+            wait_for(lambda: answers(running, "/health/live"), told="the service listens")
             assert running.stop(number, 20) == 0
         assert quiet(running.log)
 
 
+@pytest.mark.long
 def test_ctrl_c_in_a_terminal_while_workers_start() -> None:
     """A terminal sends the signal to all processes. Workers must not print tracebacks."""
     with RunningService(LETTERS, "--workers=2") as running:
         old = running.workers
-        running.send_signal(signal.SIGKILL) if False else None
+        terminal = os.getpgid(running.process.pid)
         os.kill(old[0], signal.SIGKILL)
-        wait_for(lambda: len([pid for pid in running.processes()[1:] if pid not in old]) > 0)
-        os.killpg(running.process.pid, signal.SIGINT)
+        wait_for(lambda: set(running.processes()[1:]) - set(old), told="a new worker starts")
+        time.sleep(0.2)
+        os.killpg(terminal, signal.SIGINT)
         assert running.wait() == 0
         assert quiet(running.log)
 
@@ -115,7 +112,7 @@ def test_ctrl_c_in_a_terminal_while_workers_start() -> None:
 @pytest.mark.parametrize(
     ("models", "words"),
     [
-        (["none"], ["none"]),
+        pytest.param(["none"], ["none"], marks=pytest.mark.long),
         ([LETTERS, LETTERS], ["named letters"]),
         ([], ["no models"]),
         (["a=" + str(LETTERS), "b=none"], ["none"]),
@@ -152,7 +149,7 @@ def in_flight(
         yield sent
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.long)])
 def test_accepted_requests_are_answered_before_the_end(threads: ThreadPoolExecutor, number: int) -> None:
     with RunningService(LETTERS) as running:
         with in_flight(running, threads, 20) as sent:
@@ -169,8 +166,9 @@ def test_accepted_requests_are_answered_before_the_end(threads: ThreadPoolExecut
         assert [line.split()[1] for line in running.log.splitlines()] == ["stopping", "stopped"]
 
 
+@pytest.mark.long
 def test_open_connections_may_end_their_requests() -> None:
-    """A client that has begun to send when the service is stopped gets its answer, then the connection ends."""
+    """A client that has begun to send when the service is stopped gets its answer."""
     with RunningService(LETTERS) as running, running.connect() as connection, running.connect() as idle:
         body = b'{"texts": ["Anna"]}'
         connection.sendall(b"POST /v1/tag HTTP/1.1\r\nhost: a\r\ncontent-length: %d\r\n\r\n" % len(body))
@@ -203,6 +201,7 @@ def test_a_second_signal_ends_the_service_at_once(threads: ThreadPoolExecutor) -
         assert quiet(running.log)
 
 
+@pytest.mark.long
 def test_a_second_signal_ends_a_service_that_waits_for_its_workers(threads: ThreadPoolExecutor) -> None:
     """All clients are gone, and a worker does not answer."""
     with RunningService(LETTERS) as running:
@@ -219,6 +218,7 @@ def test_a_second_signal_ends_a_service_that_waits_for_its_workers(threads: Thre
         assert quiet(running.log)
 
 
+@pytest.mark.long
 def test_an_endless_stream_does_not_prevent_the_end(threads: ThreadPoolExecutor) -> None:
     with RunningService(LETTERS, "--timeout=1") as running:
         stop = threading.Event()
@@ -271,6 +271,7 @@ def flip(link: Path, target: Path) -> None:
     new.replace(link)
 
 
+@pytest.mark.long
 def test_swaps_lose_no_request(link: Path, threads: ThreadPoolExecutor) -> None:
     with RunningService(f"m={link}", "--workers=2") as running:
         stop = threading.Event()
@@ -369,6 +370,7 @@ def test_watched_bundles_are_swapped(link: Path) -> None:
         assert quiet(running.log)
 
 
+@pytest.mark.long
 def test_a_swap_while_the_service_stops(link: Path) -> None:
     with RunningService(f"m={link}") as running:
         running.processes()
@@ -428,6 +430,7 @@ def test_a_request_that_kills_its_worker_takes_no_other_with_it(
     assert [status_of(each) for each in (slow, *others)] == [200] * 29
 
 
+@pytest.mark.long
 def test_a_stream_with_a_line_that_kills_its_worker(poisoned: RunningService) -> None:
     """Lines of other groups are answered. The group of the line is answered by a problem."""
     line = b'{"text": "' + b"Anna " * 200 + b'"}\n'
@@ -438,6 +441,7 @@ def test_a_stream_with_a_line_that_kills_its_worker(poisoned: RunningService) ->
     assert len(answers) - 1 >= 40
 
 
+@pytest.mark.long
 def test_a_worker_that_hangs_is_replaced(threads: ThreadPoolExecutor) -> None:
     with RunningService(LETTERS, "--timeout=0.5") as running:
         (pid,) = running.workers
@@ -450,6 +454,7 @@ def test_a_worker_that_hangs_is_replaced(threads: ThreadPoolExecutor) -> None:
         assert running.stop() == 0
 
 
+@pytest.mark.long
 def test_no_worker_can_be_started(link: Path) -> None:
     """The bundle is gone when a worker dies: the service waits for it instead of ending."""
     with RunningService(f"m={link}") as running:
@@ -465,32 +470,14 @@ def test_no_worker_can_be_started(link: Path) -> None:
         assert quiet(running.log)
 
 
+@pytest.mark.long
 def test_a_closed_standard_output_does_not_stop_the_service() -> None:
     """`gonie serve … | head -1` reads only the address."""
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "gonie", "serve", str(LETTERS), "--port", "0", "--watch", "0.1"]
-    path = str(Path(psutil.__file__).parent)
-    del path
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(__import__("sys").path)},
-    )
-    try:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        time.sleep(6)
-        assert process.poll() is None
-        process.terminate()
-        log = process.stderr.read().decode()
-        assert process.wait(20) == 0
-        assert quiet(log)
-    finally:
-        process.kill()
-        process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
+    reader, writer = os.pipe()
+    os.close(reader)
+    with RunningService(LETTERS, ready=False, port=free_port(), out=writer) as running:
+        os.close(writer)
+        wait_for(lambda: answers(running, "/health/ready"), told="the service is ready")
+        assert running.tag().status_code == 200
+        assert running.stop() == 0
+        assert quiet(running.log)

@@ -59,17 +59,18 @@ class RunningService:
         headers: Mapping[str, str] | None = None,
         ready: bool = True,
         port: int = 0,
+        out: int | None = None,
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="gonie-service-")
         self._out, self._err = (Path(self._folder.name) / name for name in ("out", "err"))
         own = str(Path(gonie.__file__).parent.parent)
         path = os.pathsep.join(filter(None, [(environment or {}).get("PYTHONPATH"), own]))
         given = {**os.environ, "GONIE_LANG": "en", **(environment or {}), "PYTHONPATH": path}
-        with self._out.open("wb") as out, self._err.open("wb") as err:
+        with self._out.open("wb") as out_file, self._err.open("wb") as err:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _DIE_TOGETHER, *module, *map(str, arguments), "--port", str(port)],
                 stdin=subprocess.DEVNULL,
-                stdout=out,
+                stdout=out_file if out is None else out,
                 stderr=err,
                 env=given,
                 start_new_session=True,
