@@ -8,7 +8,7 @@ bundle is served by new workers, which take over when all of them are warm.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import count
 from math import ceil
@@ -129,8 +129,16 @@ class Dispatcher:
         for worker in self._serving:
             if len(self._queue) < PREFETCH:
                 return
-            if len(worker.batches) == 1:
+            if len(worker.batches) == 1 and not self._suspects(worker):
                 self._send(worker, BATCH_REQUESTS)
+
+    def _suspects(self, worker: WorkerProcess) -> bool:
+        """Return whether the worker, or the queue next, has a request that has cost a worker before.
+
+        A request that is sent after it, or before it, could be lost with it.
+        """
+        current = (ticket for batch in worker.batches.values() for ticket in batch.tickets)
+        return bool(next(iter(self._queue)).tries) or any(ticket.tries for ticket in current)
 
     def _send(self, worker: WorkerProcess, most: int) -> None:
         now = monotonic()
@@ -288,13 +296,19 @@ class Dispatcher:
 
     async def close(self) -> None:
         """Wait for all answers, then end the workers."""
-        while self._queue or any(worker.batches for worker in self._all):
+        while self._queue or any(self._unanswered()):
             await asyncio.sleep(0.01)
         self._closing = True
         ending = list(self._all)
         for worker in ending:
             worker.retire()
         await asyncio.gather(*(worker.ended() for worker in ending))
+
+    def _unanswered(self) -> Iterator[Ticket]:
+        """Yield the requests of workers whose clients wait."""
+        for worker in self._all:
+            for batch in worker.batches.values():
+                yield from (ticket for ticket in batch.tickets if not ticket.reply.done())
 
     def kill(self) -> None:
         """End all workers at once."""
