@@ -29,7 +29,8 @@ def body_of(text: str) -> bytes:
 def expected_lines(bundle: Path, texts: list[str]) -> list[bytes]:
     """Return the line that `gonie tag --output jsonl` prints for each text."""
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
-        file.writelines(json.dumps({"text": text}) + "\n" for text in texts)
+        # the field of the input comes back as it is spelled there, so it is not escaped
+        file.writelines(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts)
         file.flush()
         command = [sys.executable, "-m", "gonie", "tag", str(bundle), "--file", file.name]
         done = subprocess.run([*command, "--output", "jsonl"], check=True, stdout=subprocess.PIPE)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -95,6 +95,10 @@ class Service:
         """Return the main process and its descendants."""
         return descendants(self.process.pid)
 
+    def session(self) -> list[int]:
+        """Return all processes of the session, also those whose parent has ended."""
+        return [pid for pid, fields in _stats() if int(fields[3]) == self.process.pid]
+
     def cpu(self) -> float:
         """Return the CPU seconds that the living processes have used."""
         return sum(map(_cpu, self.tree()))
@@ -127,19 +131,23 @@ def gonie_serve(models: Mapping[str, Path], workers: int, *options: object, **na
 def descendants(root: int) -> list[int]:
     """Return a process and its descendants, parents first."""
     children: dict[int, list[int]] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdecimal():
-            with contextlib.suppress(OSError):
-                parent = int(_stat(int(folder.name))[1])
-                children.setdefault(parent, []).append(int(folder.name))
+    for pid, fields in _stats():
+        children.setdefault(int(fields[1]), []).append(pid)
     found = [root]
     for pid in found:
         found += children.get(pid, [])
     return found
 
 
+def _stats() -> Iterator[tuple[int, list[str]]]:
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal():
+            with contextlib.suppress(OSError):
+                yield int(folder.name), _stat(int(folder.name))
+
+
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/PID/stat after the name: the state, the parent, …"""
+    """Return the fields of /proc/PID/stat after the name: state, parent, group, session, …"""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
