@@ -27,6 +27,7 @@ TORCH_FREE = {
 Packages below ``reports`` write English messages. They are translated where they are shown.
 """
 TORCH_FREE["explaining"] = TORCH_FREE["bulk"] = {"tasks", *TORCH_FREE["tasks"]}
+TORCH_FREE["serve"] = {"explaining", *TORCH_FREE["explaining"]}
 WITH_TORCH = {
     "nn": set(),
     "export": {"nn", "runtime", "features", "metrics", "text", "system"},

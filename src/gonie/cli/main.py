@@ -23,6 +23,7 @@ from gonie.cli import (
     import_elmo,
     pretrain,
     recipes,
+    serve,
     tag,
     train,
     vectors,
@@ -57,6 +58,7 @@ app.command()(classify.classify)
 app.command(cls=tag.OneText)(analyse.analyse)
 app.command()(explain.explain)
 app.command()(export.export)
+app.command()(serve.serve)
 app.command()(compare.compare)
 app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)

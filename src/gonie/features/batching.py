@@ -22,23 +22,31 @@ BLUR = 0.15  # relative noise added to lengths before sorting, so that batches d
 
 
 def cut(
-    lengths: Rows, order: Rows, *, tokens: int, sentences: int, heights: Rows | None = None
+    lengths: Rows,
+    order: Rows,
+    *,
+    tokens: int,
+    sentences: int,
+    padding: int | None = None,
+    heights: Rows | None = None,
 ) -> list[Rows]:
     """Split ``order`` into batches of at most ``sentences`` rows and ``tokens`` cells, including padding.
 
-    A sentence longer than the token limit is a batch by itself. For texts of several sentences, ``lengths``
-    is the length of the longest sentence of each text and ``heights`` its number of sentences. ``sentences``
-    then limits the number of texts.
+    A sentence longer than the token limit is a batch by itself. ``padding`` is the most cells of padding in a
+    batch, if it is limited. For texts of several sentences, ``lengths`` is the length of the longest sentence
+    of each text and ``heights`` its number of sentences. ``sentences`` then limits the number of texts.
     """
-    batches, first, longest, height = [], 0, 0, 0
-    for place, row in enumerate(order):
-        own = 1 if heights is None else int(heights[row])
-        longest_now, height_now = max(longest, int(lengths[row])), height + own
-        size = place - first + 1
-        if size > 1 and (size > sentences or longest_now * height_now > tokens):
+    batches, first, longest, height, filled = [], 0, 0, 0, 0
+    sizes = lengths[order].tolist()
+    rows = [1] * len(order) if heights is None else heights[order].tolist()
+    for place, (length, own) in enumerate(zip(sizes, rows, strict=True)):
+        longest_now, height_now, filled_now = max(longest, length), height + own, filled + length * own
+        size, cells = place - first + 1, longest_now * height_now
+        full = size > sentences or cells > tokens or (padding is not None and cells - filled_now > padding)
+        if size > 1 and full:
             batches.append(order[first:place])
-            first, longest_now, height_now = place, int(lengths[row]), own
-        longest, height = longest_now, height_now
+            first, longest_now, height_now, filled_now = place, length, own, length * own
+        longest, height, filled = longest_now, height_now, filled_now
     if len(order):
         batches.append(order[first:])
     return batches
@@ -72,9 +80,16 @@ def mixed_batches(
     return cut(lengths, order, tokens=tokens, sentences=sentences, heights=heights)
 
 
-def sorted_batches(lengths: Rows, *, tokens: int, sentences: int, heights: Rows | None = None) -> list[Rows]:
+def sorted_batches(
+    lengths: Rows,
+    *,
+    tokens: int,
+    sentences: int,
+    padding: int | None = None,
+    heights: Rows | None = None,
+) -> list[Rows]:
     """Return batches for prediction, longest first, so that running out of memory shows at once."""
     if len(lengths) == 1:
         return [np.zeros(1, dtype=np.int64)]
     order = np.argsort(-lengths, kind="stable")
-    return cut(lengths, order, tokens=tokens, sentences=sentences, heights=heights)
+    return cut(lengths, order, tokens=tokens, sentences=sentences, padding=padding, heights=heights)

@@ -40,13 +40,14 @@ CHUNK_CELLS = 1 << 21  # maximum tokens times tags of a chunk, which shortens ch
 
 
 class BatchSize(NamedTuple):
-    """The maximum tokens, including padding, and the maximum sentences of a batch."""
+    """The maximum tokens, including padding, the maximum sentences and the maximum padding of a batch."""
 
     tokens: int
     sentences: int
+    padding: int | None = None
 
 
-ONNX_BATCH = BatchSize(2048, 64)  # larger batches are not faster on a CPU, and have more padding
+ONNX_BATCH = BatchSize(2048, 64, 32)  # on a CPU, larger batches are no faster, and padding takes time
 
 SplitText = tuple[str, list[Sentence]]
 """A text and its sentences."""
@@ -368,8 +369,8 @@ class Tagger(BundledModel):
 
     def _batches(self, lengths: NDArray[np.int64]) -> list[Rows]:
         """Divide sentences of these lengths into batches."""
-        tokens, sentences = self._batch_size
-        return list(sorted_batches(lengths, tokens=tokens, sentences=sentences))
+        tokens, sentences, padding = self._batch_size
+        return list(sorted_batches(lengths, tokens=tokens, sentences=sentences, padding=padding))
 
     def _scored(self, corpus: Corpus, rows: Rows) -> Scored:
         batch = collate(corpus, rows)

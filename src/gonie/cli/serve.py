@@ -1,0 +1,159 @@
+"""`gonie serve`: serve models over HTTP."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from gonie.errors import InputError, MissingExtraError
+from gonie.messages import say
+
+PACKAGES = ("fastapi", "uvicorn", "uvloop", "httptools", "prometheus_client")
+"""What the extra ``serve`` installs."""
+LIMITS = "Limits"
+SAFETY = "Access"
+
+
+def serve(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="MODEL",
+            help="Run folders or bundles. The name of a model is that of its folder, or NAME in NAME=PATH.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 opens the service to others.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses a free one.")] = 8000,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1, max=256, help="Worker processes. One per core is fastest; each loads all models."
+        ),
+    ] = 1,
+    watch: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Seconds between two looks for changed bundles, which are then swapped. 0: on SIGHUP only.",
+        ),
+    ] = 0.0,
+    log: Annotated[
+        Literal["text", "json"], typer.Option(help="Format of the log on standard error.")
+    ] = "text",
+    telemetry: Annotated[
+        bool, typer.Option("--telemetry", help="Send traces by OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT).")
+    ] = False,
+    max_bytes: Annotated[
+        int, typer.Option(min=1, max=1 << 30, help="Bytes of a request.", rich_help_panel=LIMITS)
+    ] = 1 << 20,
+    max_texts: Annotated[int, typer.Option(min=1, help="Texts of a request.", rich_help_panel=LIMITS)] = 1000,
+    max_tokens: Annotated[
+        int, typer.Option(min=1, help="Tokens of a request.", rich_help_panel=LIMITS)
+    ] = 50_000,
+    max_queue: Annotated[int, typer.Option(min=1, help="Requests that wait.", rich_help_panel=LIMITS)] = 256,
+    timeout: Annotated[
+        float, typer.Option(min=0.001, help="Seconds to answer a request.", rich_help_panel=LIMITS)
+    ] = 30.0,
+    keys: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File of API keys. Requests then need one.", rich_help_panel=SAFETY
+        ),
+    ] = None,
+    new_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Add a key to --keys, print it and exit. Only its hash is stored.",
+            rich_help_panel=SAFETY,
+        ),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Let pages of this origin use the service. Repeatable.",
+            rich_help_panel=SAFETY,
+        ),
+    ] = None,
+) -> None:
+    """Serve models over HTTP, with a page to try them.
+
+    SIGHUP loads bundles that have changed, without a failed request. Ctrl-C and SIGTERM answer all accepted
+    requests, then stop.
+
+    Examples:
+
+      gonie serve runs/ner
+
+      gonie serve ner=runs/ner intents=runs/intents --workers 4 --port 9000
+
+      gonie serve --new-key laptop --keys keys.txt
+
+      gonie serve runs/ner --host 0.0.0.0 --keys keys.txt
+    """
+    if new_key is not None:
+        _add_key(keys, new_key)
+        return
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            raise MissingExtraError(package, extra="serve", purpose="gonie serve")
+    from gonie.serve.limits import Limits
+    from gonie.serve.logs import EventLog
+    from gonie.serve.server import serve as run
+    from gonie.serve.settings import ServiceSettings
+
+    settings = ServiceSettings(
+        models=_models(models or []),
+        host=host,
+        port=port,
+        workers=workers,
+        limits=Limits(bytes=max_bytes, texts=max_texts, tokens=max_tokens, queue=max_queue, seconds=timeout),
+        keys=keys,
+        origins=cors or [],
+        watch=watch,
+        telemetry=telemetry,
+    )
+    if host not in ("127.0.0.1", "localhost", "::1") and keys is None:
+        typer.echo(
+            say("note: anyone who reaches this address can use the service. Set --keys to prevent it"),
+            err=True,
+        )
+    run(settings, log=EventLog(log), started=_started)
+
+
+def _models(arguments: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names and folders of the models."""
+    from gonie.serve.model_path import ModelPath
+
+    if not arguments:
+        raise InputError("no models", fix="Pass one or more run folders or bundles: gonie serve runs/ner")
+    found = [ModelPath.parse(argument) for argument in arguments]
+    for name, times in Counter(model.name for model in found).items():
+        if times > 1:
+            raise InputError(f"{times} models are named {name}", fix="Name them: NAME=PATH")
+    return [(model.name, model.path) for model in found]
+
+
+def _add_key(path: Path | None, name: str) -> None:
+    if path is None:
+        raise InputError("--new-key requires --keys FILE")
+    from gonie.serve.keys import add_key
+
+    typer.echo(add_key(path, name))
+    typer.echo(say(f"note: the key is shown only now. {path} has its hash"), err=True)
+
+
+def _started(address: str, models: Sequence[dict[str, Any]]) -> None:
+    names = ", ".join(model["name"] for model in models)
+    typer.echo(say(f"Serving {names} on {address}"))
+    typer.echo(say(f"Page: {address}/  Routes: {address}/docs  Stop: Ctrl-C"))

@@ -1,0 +1,319 @@
+"""The queue of requests and the worker processes that answer them.
+
+A request waits until a worker is free, and is then sent to it with the others that wait. Nothing is delayed
+to fill a batch, and batches grow with the load. If a worker dies, its requests return to the queue. Another
+bundle is served by new workers, which take over when all of them are warm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from itertools import count
+from math import ceil
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from gonie.errors import BundleError, GonieError
+from gonie.serve.logs import EventLog
+from gonie.serve.metrics import ServiceMetrics
+from gonie.serve.problems import ProblemError, Reply, problem
+from gonie.serve.ticket import Batch, Ticket
+from gonie.serve.worker_process import WorkerProcess, WorkerSettings
+
+BATCH_REQUESTS = 64
+BATCH_BYTES = 8 << 10
+"""Limits of a batch: requests, and bytes of their bodies, about four per token. One request may be larger."""
+PREFETCH = 16
+"""Requests that must wait before a busy worker gets its next batch in advance."""
+TRIES = 2
+"""Workers that a request may cost before it is refused."""
+PATIENCE = 5.0
+"""Seconds beyond the deadline after which a worker that does not answer is killed."""
+BACK_OFF = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds before a failed worker is replaced, by the number of failures in a row."""
+
+
+class Dispatcher:
+    """Answers requests with ``size`` worker processes."""
+
+    def __init__(
+        self, settings: WorkerSettings, *, size: int, metrics: ServiceMetrics, log: EventLog
+    ) -> None:
+        self._settings = settings
+        self._size = size
+        self._limits = settings.limits
+        self._metrics = metrics
+        self._log = log
+        self._queue: dict[Ticket, None] = {}
+        self._queued_bytes = 0
+        self._numbers = count()
+        self._woken = False
+        self._closing = False
+        self._failures = 0
+        self._swapping = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._workers: list[WorkerProcess] = [WorkerProcess(settings, self) for _ in range(size)]
+        self._all: set[WorkerProcess] = set(self._workers)
+        self._serving: list[WorkerProcess] = []
+        self.models: list[dict[str, Any]] = []
+        """The descriptions of the served models; empty until they are warm."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests in the queue."""
+        return len(self._queue)
+
+    @property
+    def running(self) -> int:
+        """Requests that workers have."""
+        return sum(len(batch.tickets) for worker in self._all for batch in worker.batches.values())
+
+    @property
+    def processes(self) -> list[int]:
+        """The process numbers of the workers that serve."""
+        return [worker.process.pid for worker in self._serving]
+
+    async def start(self) -> None:
+        """Wait until all workers are warm. Raise the error of one that cannot load the models."""
+        try:
+            described = await asyncio.gather(*(worker.attach() for worker in self._workers))
+        except BaseException:
+            for worker in self._workers:
+                worker.close()
+            raise
+        self._take_over(self._workers, described[0])
+        self._spawn(self._watch())
+
+    # --- requests
+
+    def submit(self, ticket: Ticket) -> None:
+        """Queue a request. Raise a problem if the queue is full."""
+        size = len(ticket.body)
+        if len(self._queue) >= self._limits.queue or (
+            self._queue and self._queued_bytes + size > self._limits.queue_bytes
+        ):
+            raise ProblemError("queue-full", f"{len(self._queue):,} requests are waiting. Try again later")
+        self._queue[ticket] = None
+        self._queued_bytes += size
+        self._wake()
+
+    def withdraw(self, ticket: Ticket) -> None:
+        """Remove a request from the queue, if it is still there."""
+        if ticket in self._queue:
+            self._remove(ticket)
+
+    def _remove(self, ticket: Ticket) -> None:
+        del self._queue[ticket]
+        self._queued_bytes -= len(ticket.body)
+
+    def _wake(self) -> None:
+        """Send batches after all requests that have arrived together are queued."""
+        if not self._woken:
+            self._woken = True
+            asyncio.get_running_loop().call_soon(self._send_batches)
+
+    def _send_batches(self) -> None:
+        self._woken = False
+        idle = [worker for worker in self._serving if not worker.batches]
+        for number, worker in enumerate(idle):
+            if not self._queue:
+                return
+            self._send(worker, ceil(len(self._queue) / (len(idle) - number)))
+        for worker in self._serving:
+            if len(self._queue) < PREFETCH:
+                return
+            if len(worker.batches) == 1:
+                self._send(worker, BATCH_REQUESTS)
+
+    def _send(self, worker: WorkerProcess, most: int) -> None:
+        now = monotonic()
+        tickets = self._take(min(most, BATCH_REQUESTS))
+        for ticket in tickets:
+            self._metrics.queued(now - ticket.arrived)
+        worker.send(next(self._numbers), Batch(tickets, now))
+
+    def _take(self, most: int) -> list[Ticket]:
+        """Remove the next requests from the queue. One that has cost a worker goes alone."""
+        taken: list[Ticket] = []
+        size = 0
+        for ticket in self._queue:
+            size += len(ticket.body)
+            if taken and (len(taken) == most or size > BATCH_BYTES or ticket.tries):
+                break
+            taken.append(ticket)
+            if ticket.tries:
+                break
+        for ticket in taken:
+            self._remove(ticket)
+        return taken
+
+    def answered(
+        self, worker: WorkerProcess, batch: Batch, header: Mapping[str, Any], bodies: Sequence[bytes]
+    ) -> None:
+        """Pass on the answers of a worker."""
+        total = 0
+        for ticket, (status, kind, _, model, texts, tokens), body in zip(
+            batch.tickets, header["answers"], bodies, strict=True
+        ):
+            ticket.answer(Reply(status, body, kind.encode()))
+            if model:
+                self._metrics.read(model, texts, tokens)
+                total += tokens
+        self._metrics.batch(len(batch.tickets), total, header["seconds"])
+        self._failures = 0
+        if worker.retired and not worker.batches:
+            worker.close()
+        if self._queue:
+            self._wake()
+
+    def ended(self, worker: WorkerProcess) -> None:
+        """Return the requests of a worker that ended to the queue, and replace it."""
+        lost = [ticket for batch in worker.batches.values() for ticket in batch.tickets]
+        worker.batches.clear()
+        again: dict[Ticket, None] = {}
+        for ticket in lost:
+            ticket.tries += 1
+            if ticket.reply.done():
+                continue
+            if ticket.tries < TRIES:
+                again[ticket] = None
+                self._queued_bytes += len(ticket.body)
+            else:
+                detail = "the process that computed the answer ended, twice. Send other texts, or report it"
+                ticket.answer(problem("worker-failed", detail, retry_after=1))
+        self._queue = again | self._queue
+        self._all.discard(worker)
+        if worker in self._serving:
+            self._serving.remove(worker)
+            if not self._closing:
+                self._metrics.worker_ended()
+                self._failures += 1
+                self._spawn(self._replace())
+        self._spawn(self._reap(worker, len(lost)))
+        if self._queue:
+            self._wake()
+
+    async def _reap(self, worker: WorkerProcess, lost: int) -> None:
+        await worker.ended()
+        if not worker.retired and not self._closing:
+            status = worker.process.returncode
+            self._log("worker ended", pid=worker.process.pid, status=status, requests=lost)
+
+    # --- workers
+
+    async def _replace(self) -> None:
+        """Start a worker for one that ended. After several failures, wait before the next."""
+        await asyncio.sleep(BACK_OFF[min(self._failures - 1, len(BACK_OFF) - 1)])
+        async with self._swapping:
+            if self._closing or len(self._serving) >= self._size:
+                return
+            try:
+                (worker,), described = await self._started(1)
+            except GonieError as error:
+                self._failures += 1
+                self._log("worker did not start", error=str(error))
+                self._spawn(self._replace())
+                return
+            self._serving.append(worker)
+            self.models = described
+            self._log("worker started", pid=worker.process.pid)
+            self._wake()
+
+    async def swap(self) -> None:
+        """Load the models again in new workers, and let these take over once they are warm."""
+        async with self._swapping:
+            if self._closing:
+                return
+            begin = monotonic()
+            try:
+                if await asyncio.to_thread(self.unchanged):
+                    self._log("nothing to swap")
+                    return
+                workers, described = await self._started(self._size)
+            except GonieError as error:
+                self._metrics.swapped("failed")
+                self._log("swap failed, the earlier models stay", error=str(error))
+                return
+            before = {model["name"]: model["bundle"] for model in self.models}
+            self._take_over(workers, described)
+            self._metrics.swapped("done")
+            changed = [model["name"] for model in described if before.get(model["name"]) != model["bundle"]]
+            self._log("swapped", changed=",".join(changed) or "nothing", seconds=monotonic() - begin)
+
+    def unchanged(self) -> bool:
+        """Return whether the folders have the bundles that are served."""
+        folders = dict(self._settings.models)
+        return all(bundle_digest(folders[model["name"]]) == model["bundle"] for model in self.models)
+
+    async def _started(self, number: int) -> tuple[list[WorkerProcess], list[dict[str, Any]]]:
+        """Start workers and wait until they are warm."""
+        workers = [WorkerProcess(self._settings, self) for _ in range(number)]
+        self._all.update(workers)
+        try:
+            described = await asyncio.gather(*(worker.attach() for worker in workers))
+        except BaseException:
+            for worker in workers:
+                worker.retired = True
+                worker.close()
+            raise
+        if self._closing:
+            for worker in workers:
+                worker.retire()
+            raise GonieError("the service is stopping")
+        return workers, described[0]
+
+    def _take_over(self, workers: list[WorkerProcess], described: list[dict[str, Any]]) -> None:
+        """Serve with these workers, and retire the others."""
+        earlier, self._serving, self.models = self._serving, list(workers), described
+        for worker in earlier:
+            worker.retire()
+        self._wake()
+
+    async def _watch(self) -> None:
+        """Kill workers that do not answer, so that they are replaced."""
+        while not self._closing:
+            await asyncio.sleep(1.0)
+            late = monotonic() - self._limits.seconds - PATIENCE
+            for worker in self._all:
+                if any(batch.sent < late for batch in worker.batches.values()):
+                    self._log("worker does not answer", pid=worker.process.pid)
+                    worker.process.kill()
+
+    async def close(self) -> None:
+        """Wait for all answers, then end the workers."""
+        while self._queue or any(worker.batches for worker in self._all):
+            await asyncio.sleep(0.01)
+        self._closing = True
+        ending = list(self._all)
+        for worker in ending:
+            worker.retire()
+        await asyncio.gather(*(worker.ended() for worker in ending))
+
+    def kill(self) -> None:
+        """End all workers at once."""
+        self._closing = True
+        for worker in self._all:
+            worker.process.kill()
+            worker.process.wait()
+
+    def _spawn(self, coroutine: Any) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def bundle_digest(folder: str) -> str:
+    """Return the digest of the bundle of a model, or raise an error if there is none."""
+    try:
+        return sha256((find_index(Path(folder))).read_bytes()).hexdigest()
+    except OSError as error:
+        raise BundleError(f"{folder}: {error.strerror}") from error
+
+
+def find_index(folder: Path) -> Path:
+    """Return the index of the bundle in a folder, or in the run folder ``folder``."""
+    own = folder / "bundle.json"
+    return own if own.exists() else folder / "bundle" / "bundle.json"

@@ -1,0 +1,143 @@
+"""Explanations and tokens of one text, as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any, cast
+
+from gonie.errors import InputError
+from gonie.explaining.held_out import figures_cache
+from gonie.explaining.methods import explain_items
+from gonie.formats.text_rows import TextRow
+from gonie.reports.explanation import Method, SpanExplanation, TagExplanation, TextExplanation, TokenWeights
+from gonie.serve.requests import ExplainRequest, TokeniseRequest
+from gonie.serve.served_model import SERVED_METHODS, ServedModel
+from gonie.tasks.explanation import ExplainedModel
+from gonie.tasks.pairs.classifier import checked_pair
+from gonie.tasks.records import rounded
+from gonie.text.plain_text import checked_text
+from gonie.text.types import Candidate, Sentence
+
+DIGITS = 4
+"""Decimal places of a weight."""
+
+
+def explain(model: ServedModel, row: TextRow, request: ExplainRequest) -> dict[str, Any]:
+    """Explain the predictions of a model for one text or pair."""
+    methods = _methods(model, request)
+    options = {name: value for name in ("label", "nbest", "spans") if (value := getattr(request, name))}
+    explained = model.loaded.explained(options)
+    if model.texts > 1:
+        items: Iterable[Any] = [checked_pair(row.texts)]
+    else:
+        items = explained.items(checked_text(row.texts[0]), [])
+    own = cast("tuple[Method, ...]", tuple(name for name in methods if name in SERVED_METHODS))
+    found = [each.explanation for each in explain_items(explained, items, methods=own)]
+    faithfulness = [asdict(each) for each in _faithfulness(model, explained)]
+    if model.command == "tag":
+        return _tags(row.texts[0], found, methods) | {"faithfulness": faithfulness}
+    return _label(row.texts, found[0]) | {"faithfulness": faithfulness}
+
+
+def _methods(model: ServedModel, request: ExplainRequest) -> Sequence[str]:
+    known = model.methods()
+    for name in request.methods or ():
+        if name not in known:
+            raise InputError(f"the model has no method {name!r}", fix=f"Use {', '.join(known)}")
+    return request.methods or known
+
+
+def _faithfulness(model: ServedModel, explained: ExplainedModel) -> Iterable[Any]:
+    """Return the figures that `gonie explain` measured for the run folder, if it did."""
+    folder = Path(model.folder)
+    held_out = explained.held_out(folder, None)
+    cache = None if held_out is None else figures_cache(held_out, folder)
+    return () if cache is None else cache.read().values()
+
+
+def _tags(text: str, sentences: Sequence[TagExplanation], methods: Sequence[str]) -> dict[str, Any]:
+    """Return the tokens, the likeliest taggings and the spans of the sentences of a text."""
+    ends = [0]
+    for each in sentences:
+        ends.append(ends[-1] + len(each.sentence))
+    answer: dict[str, Any] = {
+        "text": text,
+        "tokens": [token for each in sentences for token in _tagged_tokens(each, methods)],
+        "sentences": [list(edges) for edges in pairwise(ends)],
+    }
+    if "nbest" in methods:
+        answer["nbest"] = [[*map(_candidate, each.candidates)] for each in sentences]
+    spans = ((number, each, span) for number, each in enumerate(sentences) for span in each.spans)
+    answer["answers"] = [_span(number, each, span) for number, each, span in spans]
+    return answer
+
+
+def _tagged_tokens(found: TagExplanation, methods: Sequence[str]) -> Iterable[dict[str, Any]]:
+    tokens = _tokens(found.sentence)
+    for token, tag, chances in zip(tokens, found.tags, found.marginals, strict=True):
+        known = token | {"tag": tag, "score": rounded(chances[tag])}
+        if "marginals" in methods:
+            known["marginals"] = {name: rounded(chance) for name, chance in chances.items()}
+        yield known
+
+
+def _span(number: int, found: TagExplanation, span: SpanExplanation) -> dict[str, Any]:
+    offsets = found.sentence.offsets()
+    start, end = offsets[span.start][0], offsets[span.end - 1][1]
+    return {
+        "label": span.label,
+        "score": rounded(span.probability),
+        "text": found.sentence.surface[start:end],
+        "start": start,
+        "end": end,
+        "sentence": number,
+        "asked": False,
+        "weights": _weights(span.weights),
+    }
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    spans = [{"start": s.start, "end": s.end, "label": s.label, "text": s.text} for s in candidate.spans]
+    return {"score": float(f"{candidate.probability:.6g}"), "tags": list(candidate.tags), "spans": spans}
+
+
+def _label(texts: Sequence[str], found: TextExplanation) -> dict[str, Any]:
+    """Return the tokens and the explained label of a text or a pair."""
+    label = found.weights[0].label if found.weights else found.label
+    several = len(texts) > 1
+    tokens = (
+        token | ({"part": number} if several else {})
+        for number, sentence in enumerate(found.passage.sentences)
+        for token in _tokens(sentence)
+    )
+    answer = {
+        "label": label,
+        "score": rounded(found.probabilities.get(label, 0.0)),
+        "asked": label != found.label,
+        "weights": _weights(found.weights),
+    }
+    own = {"text": texts[0], "text_pair": texts[1]} if several else {"text": found.text}
+    scores = {name: rounded(chance) for name, chance in found.probabilities.items()}
+    return {**own, "tokens": list(tokens), "scores": scores, "answers": [answer]}
+
+
+def _tokens(sentence: Sentence) -> Iterable[dict[str, Any]]:
+    text = sentence.surface
+    for word, (start, end) in zip(sentence.words, sentence.offsets(), strict=True):
+        yield {"start": start, "end": end, "text": text[start:end] or word}
+
+
+def _weights(weights: Sequence[TokenWeights]) -> dict[str, list[float]]:
+    return {
+        each.method: [round(float(weight), DIGITS) for weight in chain.from_iterable(each.words)]
+        for each in weights
+    }
+
+
+def tokenise(model: ServedModel, row: TextRow, request: TokeniseRequest) -> dict[str, Any]:
+    """Return the tokens of a text by sentence, as the model sees them."""
+    sentences = model.tokenizer(checked_text(row.texts[0]))
+    return {"text": row.texts[0], "sentences": [[*_tokens(sentence)] for sentence in sentences]}

@@ -1,0 +1,252 @@
+"""The ASGI application: checks keys and limits, queues requests, and streams lines.
+
+Requests for models take the short way: their bodies go to a worker unread, and its answer goes back. All
+other routes are those of the FastAPI application in ``api``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from math import ceil
+from time import monotonic
+from typing import Any
+
+from gonie.serve.connection import CONNECTION
+from gonie.serve.dispatcher import Dispatcher
+from gonie.serve.keys import ApiKeys
+from gonie.serve.limits import Limits
+from gonie.serve.line_stream import ClientGoneError, LineStream
+from gonie.serve.metrics import ServiceMetrics
+from gonie.serve.problems import JSON, NDJSON, ProblemError, Reply, problem
+from gonie.serve.telemetry import Tracer
+from gonie.serve.ticket import Ticket
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+ANSWERED = {f"/v1/{name}": name for name in ("tag", "classify", "explain", "tokenise")}
+BATCH = "/v1/batch"
+OK = 200
+OPEN = ("/health/", "/assets/")
+"""Paths that need no key, besides the page itself."""
+TIMEOUT = b"request-timeout-ms"
+SAFE = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+)
+GONE = Reply(499, b"")
+"""The reply to a client that has left. It is not sent."""
+ROOM = 0.01
+"""Seconds between two tries to queue lines of a stream."""
+
+
+class Service:
+    """The application. ``others`` answers the routes that need no model."""
+
+    def __init__(
+        self,
+        *,
+        dispatcher: Dispatcher,
+        limits: Limits,
+        metrics: ServiceMetrics,
+        others: App,
+        keys: ApiKeys | None = None,
+        tracer: Tracer | None = None,
+    ) -> None:
+        self._dispatcher = dispatcher
+        self._limits = limits
+        self._metrics = metrics
+        self._others = others
+        self._keys = keys
+        self._tracer = tracer
+        self.draining = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        begin = monotonic()
+        path = scope["path"]
+        headers = dict(scope["headers"])
+        if (
+            self._keys is not None
+            and not self._open(path)
+            and not self._keys.allow(headers.get(b"authorization", b""))
+        ):
+            fix = "Send a valid key as Authorization: Bearer KEY"
+            reply = problem("key-required", fix)._replace(headers=((b"www-authenticate", b"Bearer"),))
+            await self._send(send, reply)
+            self._metrics.answered("key", reply.status, monotonic() - begin)
+            return
+        posted = scope["method"] == "POST"
+        if posted and (route := ANSWERED.get(path)):
+            reply = await self._reply(route, scope, headers, receive)
+            if reply is not GONE:
+                await self._send(send, reply)
+            seconds = monotonic() - begin
+            self._metrics.answered(route, reply.status, seconds)
+            if self._tracer is not None:
+                self._tracer(route, headers, reply.status, seconds)
+        elif posted and path == BATCH:
+            await self._stream(scope, headers, receive, send)
+        else:
+            await self._others(scope, receive, send)
+
+    def _open(self, path: str) -> bool:
+        return path == "/" or path.startswith(OPEN)
+
+    async def _send(self, send: Send, reply: Reply) -> None:
+        headers = [
+            (b"content-type", reply.media_type),
+            (b"content-length", b"%d" % len(reply.body)),
+            *SAFE,
+            *reply.headers,
+        ]
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": reply.body})
+
+    # --- one request, one answer
+
+    async def _reply(
+        self, route: str, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive
+    ) -> Reply:
+        try:
+            self._check(headers, JSON)
+            body = await self._body(headers, receive)
+            if body is None:
+                return GONE
+            ticket = self._ticket(route, scope["query_string"].decode("latin-1"), body)
+            return await self._answer(ticket, self._seconds(headers), scope)
+        except ProblemError as error:
+            return self._refused(error)
+
+    def _refused(self, error: ProblemError) -> Reply:
+        self._metrics.refused(error.kind)
+        busy = error.kind in ("queue-full", "not-ready", "draining")
+        return problem(error.kind, str(error), retry_after=1 if busy else None)
+
+    def _check(self, headers: Mapping[bytes, bytes], wanted: bytes) -> None:
+        """Refuse what cannot be answered before the body is read."""
+        kind = headers.get(b"content-type", wanted).partition(b";")[0].strip().lower()
+        if kind != wanted and not (wanted == NDJSON and kind in (b"application/jsonl", b"application/json")):
+            expected = wanted.decode()
+            raise ProblemError(
+                "media-type", f"the media type is {kind[:100]!r}. Send Content-Type: {expected}"
+            )
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            raise ProblemError("media-type", "compressed requests are not supported. Send the body as it is")
+        if not self._dispatcher.models:
+            raise ProblemError("not-ready", "the models are being loaded. Try again later")
+
+    async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
+        """Return the body, or None if the client left."""
+        most = self._limits.bytes
+        size = headers.get(b"content-length", b"0")
+        if not size.isdigit() or len(size) > 18 or int(size) > most:
+            raise ProblemError(
+                "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
+            )
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        while message.get("more_body"):
+            message = await receive()
+            body += message.get("body", b"")
+            if len(body) > most:
+                raise ProblemError(
+                    "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
+                )
+        if message["type"] == "http.disconnect":
+            self._metrics.gone()
+            return None
+        return body
+
+    def _seconds(self, headers: Mapping[bytes, bytes]) -> float:
+        """Return the deadline: that of the request, at most that of the service."""
+        given = headers.get(TIMEOUT)
+        if given is None:
+            return self._limits.seconds
+        if not given.isdigit() or len(given) > 9 or int(given) == 0:
+            raise ProblemError(
+                "invalid-request", f"Request-Timeout-Ms: not a number of milliseconds: {given!r:.40}"
+            )
+        return min(int(given) / 1000, self._limits.seconds)
+
+    def _ticket(self, route: str, query: str, body: bytes) -> Ticket:
+        return Ticket(route, query, body, asyncio.get_running_loop().create_future())
+
+    async def _answer(self, ticket: Ticket, seconds: float, scope: Scope) -> Reply:
+        """Queue a request and wait for its answer, its deadline, or the end of its connection."""
+        self._dispatcher.submit(ticket)
+        timer = asyncio.get_running_loop().call_later(seconds, self._late, ticket, seconds)
+        connection = scope.get("extensions", {}).get(CONNECTION)
+        if connection is not None:
+            connection.on_gone = lambda: self._left(ticket)
+        try:
+            return await ticket.reply
+        finally:
+            timer.cancel()
+            self._dispatcher.withdraw(ticket)
+            if connection is not None:
+                connection.on_gone = None
+
+    def _late(self, ticket: Ticket, seconds: float) -> None:
+        self._dispatcher.withdraw(ticket)
+        self._metrics.refused("deadline")
+        ticket.answer(problem("deadline", f"no answer within {ceil(seconds * 1000):,} ms. Try again later"))
+
+    def _left(self, ticket: Ticket) -> None:
+        if not ticket.reply.done():
+            self._dispatcher.withdraw(ticket)
+            self._metrics.gone()
+            ticket.answer(GONE)
+
+    # --- streams of lines
+
+    async def _stream(
+        self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, send: Send
+    ) -> None:
+        """Answer lines in order, while more are received."""
+        begin = monotonic()
+        query = scope["query_string"].decode("latin-1")
+        stream = LineStream(lambda row, lines: self._answer_lines(query, row, lines), most=self._limits.bytes)
+        started = False
+        try:
+            self._check(headers, NDJSON)
+            async for reply in stream(receive):
+                if reply.status != OK and not started:
+                    await self._send(send, reply)
+                    self._metrics.answered("batch", reply.status, monotonic() - begin)
+                    return
+                if not started:
+                    started = True
+                    kind = [(b"content-type", NDJSON), *SAFE]
+                    await send({"type": "http.response.start", "status": OK, "headers": kind})
+                await send({"type": "http.response.body", "body": _as_lines(reply), "more_body": True})
+            if not started:
+                await self._send(send, Reply(OK, b"", NDJSON))
+            else:
+                await send({"type": "http.response.body", "body": b""})
+            self._metrics.answered("batch", OK, monotonic() - begin)
+        except ProblemError as error:
+            await self._send(send, self._refused(error))
+        except ClientGoneError:
+            self._metrics.gone()
+
+    async def _answer_lines(self, query: str, row: int, lines: bytes) -> Reply:
+        """Queue lines of a stream. If the queue is full, wait for room until the deadline."""
+        own = f"{query}&row={row}" if query else f"row={row}"
+        ticket = self._ticket("batch", own, lines)
+        last = monotonic() + self._limits.seconds
+        while True:
+            try:
+                return await self._answer(ticket, self._limits.seconds, {})
+            except ProblemError as error:
+                if monotonic() > last:
+                    return self._refused(error)
+                await asyncio.sleep(ROOM)
+
+
+def _as_lines(reply: Reply) -> bytes:
+    """Return the answers of a group of lines, or its problem as one line of a stream that has begun."""
+    return reply.body if reply.status == OK else b'{"error": ' + reply.body + b"}\n"
