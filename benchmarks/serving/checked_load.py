@@ -41,12 +41,14 @@ class Expected:
 class CheckedLoad:
     """Sends requests at Poisson times over as many connections as are needed, at most ``most``.
 
-    ``counts`` has the number of requests by outcome: ``ok``, ``wrong``, ``status 503``, ``lost`` (read by the server and
-    not answered), ``unread`` (the server closed the connection before it read the request), ``refused`` (no
-    connection), ``no answer`` (in 60 s), ``not sent`` (all connections were busy).
+    ``counts`` has the number of requests by outcome: ``ok``, ``wrong``, ``status 503``, ``lost`` (read by the
+    server and not answered), ``unread`` (the server closed the connection before it read the request),
+    ``refused`` (no connection), ``no answer`` (in 60 s), ``not sent`` (all connections were busy).
     """
 
-    def __init__(self, port: int, expected: Expected, rate: float, *, most: int = 1024, seed: int = 1) -> None:
+    def __init__(
+        self, port: int, expected: Expected, rate: float, *, most: int = 1024, seed: int = 1
+    ) -> None:
         self._port, self.expected, self._rate, self._most = port, expected, rate, most
         self._random = random.Random(seed)
         self._idle: list[socket.socket] = []
@@ -91,7 +93,12 @@ class CheckedLoad:
             else:
                 self._idle.append(sock)
         except (LostError, RefusedError, UnreadError, TimeoutError) as error:
-            names = {LostError: "lost", RefusedError: "refused", UnreadError: "unread", TimeoutError: "no answer"}
+            names = {
+                LostError: "lost",
+                RefusedError: "refused",
+                UnreadError: "unread",
+                TimeoutError: "no answer",
+            }
             self._note(names[type(error)], str(error))
             if sock:
                 sock.close()

@@ -71,7 +71,7 @@ def is_closed(sock: socket.socket) -> bool:
 async def exchange(sock: socket.socket, request: bytes) -> Answer:
     """Send a request and return its answer.
 
-    If the connection is closed instead, the kernel tells the two cases apart. It sends RST if the server closed a
+    If the connection is closed instead, the kernel tells two cases apart. It sends RST if the server closed a
     socket whose bytes it had not read, or if they arrived later: ``UnreadError``. It sends FIN if the server
     had read all of them: ``LostError``.
     """
@@ -98,14 +98,19 @@ async def exchange(sock: socket.socket, request: bytes) -> Answer:
         raise LostError("closed without an answer") from error
 
 
-async def read_answer(receive: Callable[[], Awaitable[bytes]], start: bytes = b"") -> Answer:
-    """Read one answer. ``receive`` returns more bytes, or none at the end; ``start`` are bytes received before."""
+async def read_answer(
+    receive: Callable[[], Awaitable[bytes]], start: bytes = b"", *, bodiless: bool = False
+) -> Answer:
+    """Read one answer. ``receive`` returns more bytes, or none at the end; ``start`` was received before.
+
+    With ``bodiless``, it is the answer to HEAD.
+    """
     data = start
     while (end := data.find(b"\r\n\r\n")) < 0:
         data += await _more(receive, len(data), "header")
     status, headers = parse_head(data[:end])
     data = data[end + 4 :]
-    if status in (204, 304) or status < 200:
+    if bodiless or status in (204, 304) or status < 200:
         return Answer(status, headers, b"", data)
     if headers.get("transfer-encoding", "").lower() == "chunked":
         return await _read_chunks(receive, status, headers, data)

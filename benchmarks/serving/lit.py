@@ -1,4 +1,4 @@
-"""LitServe around a bundle, with dynamic batching: ``python lit.py PORT WORKERS``, with ``GONIE_BUNDLE`` set."""
+"""LitServe around a bundle, with dynamic batching: ``GONIE_BUNDLE=PATH python lit.py PORT WORKERS``."""
 
 import os
 import sys
@@ -47,5 +47,10 @@ if __name__ == "__main__":
         healthcheck_path="/health/ready",
     )
     server.run(
-        host="127.0.0.1", port=port, num_api_servers=1, log_level="warning", generate_client_file=False, access_log=False
+        host="127.0.0.1",
+        port=port,
+        num_api_servers=1,
+        log_level="warning",
+        generate_client_file=False,
+        access_log=False,
     )

@@ -1,4 +1,4 @@
-"""Puts load on an HTTP service with wrk and ``load.lua``: closed loop (saturation), or open loop at a rate."""
+"""Puts load on an HTTP service with wrk and ``load.lua``: a closed loop, or an open loop at a rate."""
 
 from __future__ import annotations
 
@@ -88,11 +88,17 @@ def saturate(port: int, requests: Path, *, connections: int, seconds: int) -> Sa
     """Run a closed loop."""
     found, cpu = _run(port, requests, threads=1, connections=connections, seconds=seconds)
     good = found["requests"] - found["refused"]
-    return Saturation(good / found["seconds"], found["refused"], found["lost"], cpu / max(1, found["requests"]), found["p50"])
+    return Saturation(
+        good / found["seconds"],
+        found["refused"],
+        found["lost"],
+        cpu / max(1, found["requests"]),
+        found["p50"],
+    )
 
 
 def open_loop(port: int, requests: Path, *, rate: float, connections: int, seconds: int, seed: int) -> Open:
-    """Run an open loop: Poisson arrivals at a rate, sent by ``connections`` threads with one connection each."""
+    """Run an open loop: Poisson arrivals, sent by ``connections`` threads with one connection each."""
     threads = max(1, min(connections, int(rate * seconds / 2)))
     start = 0.3 + 0.002 * threads
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""A FastAPI endpoint around a bundle, without batching. Run with uvicorn; ``GONIE_BUNDLE`` names the bundle."""
+"""A FastAPI endpoint around a bundle, without batching. Run with uvicorn and ``GONIE_BUNDLE``."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Memory(NamedTuple):
     pss: int
 
 
-class FailedToStart(Exception):
+class StartError(Exception):
     """The service ended, or was not ready in time. The text is the end of its output."""
 
 
@@ -69,7 +69,7 @@ class Service:
         ended = self.process.returncode
         why = f"not ready in {patience:.0f} s" if ended is None else f"exit status {ended}"
         self.stop()
-        raise FailedToStart(f"{why}\n{self.tail()}")
+        raise StartError(f"{why}\n{self.tail()}")
 
     def __enter__(self) -> Self:
         return self
@@ -111,6 +111,11 @@ class Service:
     def workers(self, mark: str) -> list[int]:
         """Return the processes, other than the main one, whose command line contains ``mark``."""
         return [pid for pid in self.tree()[1:] if mark in _command(pid)]
+
+
+def exit_on_sigterm() -> None:
+    """End with an exception on SIGTERM, so that the services that this process started are stopped."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def free_port() -> int:
