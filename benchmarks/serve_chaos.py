@@ -168,7 +168,7 @@ async def loris(scene: Scene) -> list[Bar]:
         nonlocal closed
         sock = await connect(scene.service.port)
         try:
-            if number % 3 == 2:  # never reads; one client asks for more than fits into the buffers of the system
+            if number % 3 == 2:  # never reads; one asks for more than the buffers hold
                 await loop.sock_sendall(sock, LARGE * (200 if number == 2 else 1))
                 while time.monotonic() < end:
                     await loop.sock_sendall(sock, LARGE)
