@@ -28,8 +28,8 @@ requests per second. It also holds on a busy machine, where the rates do not.
 Open loop: Poisson arrivals at 50, 80 and 120 % of gonie's saturation, for gonie and echo. Latency counts from
 the time at which a request was due, not from when it was sent (serving/load.lua). `late` is the share of
 requests that the generator sent more than 2 ms late. If it is not near 0, other processes disturb the
-measurement, or --connections is too small. `answered` counts answers with status 200 per second until the end
-of the schedule.
+measurement, or --connections is too small. `answered` counts answers with status 200 per second, from one
+second after the first arrival to the last arrival.
 
 The last table has the bars. The exit status is 1 if one is missed.
 """
@@ -247,7 +247,8 @@ def bars(
     for name in [name for name in alone if name != "gonie"]:
         ratio = peak / alone[name]["rate"]
         needed = 2 if name == "plain" else 1
-        found.append(Bar(f"at least {needed} x {name} at saturation", f"{ratio:.2f} x", ratio >= needed))
+        figure = f"{ratio:.2f} x (CPU time per request {alone[name]['cpu'] / alone['gonie']['cpu']:.2f} x)"
+        found.append(Bar(f"at least {needed} x {name} at saturation", figure, ratio >= needed))
     if paced:
         own, other = paced["gonie", 0.8], paced["echo", 0.8]
         ratio = own["p99"] / other["p99"]
@@ -261,7 +262,8 @@ def bars(
         found.append(Bar("at 120 %, no other errors", f"{over['errors']:.2f} %", over["errors"] == 0))
         late = over["p99 of 429"]
         figure = f"{over['refused']:.1f} % refused, p99 {late:.1f} ms"
-        found.append(Bar(f"at 120 %, refusals within {AT_ONCE} ms", figure, late <= AT_ONCE))
+        met = over["refused"] == 0 or late <= AT_ONCE
+        found.append(Bar(f"at 120 %, refusals within {AT_ONCE} ms", figure, met))
     return [Bar(f"N = {workers}: {bar.text}", bar.figure, bar.met) for bar in found]
 
 

@@ -48,10 +48,10 @@ class Open:
 
     @property
     def answered(self) -> float:
-        """Answers per second with status 200, counted until the last arrival of the schedule."""
-        ends = self.arrivals["scheduled"].max()
-        good = (self.arrivals["status"] == 200) & (self.arrivals["answered"] <= ends)
-        return float(good.sum()) / self.seconds
+        """Answers per second with status 200, from one second after the first arrival to the last one."""
+        begin, end = self.arrivals["scheduled"].min() + 1, self.arrivals["scheduled"].max()
+        times = self.arrivals["answered"][self.arrivals["status"] == 200]
+        return float(((begin <= times) & (times <= end)).sum() / (end - begin))
 
     @property
     def late(self) -> float:
@@ -66,7 +66,7 @@ class Open:
     @property
     def errors(self) -> float:
         """Share of requests with neither status 200 nor 429."""
-        return 1 - self.share(200) - self.share(429)
+        return float(np.isin(self.arrivals["status"], (200, 429), invert=True).mean())
 
     def latency(self, percent: float, status: int = 200) -> float:
         """Return a percentile of the latency of the answers with a status, or NaN if there is none."""
