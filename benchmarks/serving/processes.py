@@ -76,6 +76,7 @@ class Service:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        self.log.unlink(missing_ok=True)
 
     def stop(self) -> None:
         """End all processes: SIGTERM to the main process, after 10 seconds SIGKILL to the whole session."""
