@@ -28,6 +28,7 @@ from support.scripted_service import (
     Seen,
     document,
     problem,
+    tagged,
 )
 
 BUSY = problem(429, "queue-full", "the queue is full")
@@ -46,16 +47,10 @@ def test_a_text_gives_a_document_with_its_sentences(client: Client, service: Scr
     assert found.sentences == ((0, 2), (2, 6))
     assert found.spans[1] == Span(13, 16, "PER", "Ben", 0.5)
     assert client("Anna").sentences == ((0, 1),)
-    assert [seen.path for seen in service.requests()] == ["/v1/tag", "/v1/tokenise", "/v1/tag"]
-    assert service.requests()[0].body == {"texts": ["Anna sleeps. Ben is 🙂 awake."], "model": "ner"}
+    assert [seen.path for seen in service.requests()] == ["/v1/tag", "/v1/tag"]
+    sent = {"texts": ["Anna sleeps. Ben is 🙂 awake."], "model": "ner", "sentences": True}
+    assert service.requests()[0].body == sent
     assert len(service.requests("/v1/models")) == 1
-
-
-def test_sentences_in_the_answer_need_no_second_request(client: Client, service: ScriptedService) -> None:
-    record = document("Anna sleeps. Ben too.")
-    service.script = [Reply(body={"documents": [record], "sentences": [[[0, 2], [2, 4]]]})]
-    assert client(record["text"]).sentences == ((0, 2), (2, 4))
-    assert len(service.requests()) == 1
 
 
 def test_classifiers_and_pairs(service: ScriptedService) -> None:
@@ -76,9 +71,9 @@ def test_settings_are_sent(client: Client, service: ScriptedService) -> None:
     changed = client.with_decoding("posterior", {"PER": 0.5}).with_nbest(3)
     changed("Anna")
     wanted = {"texts": ["Anna"], "model": "ner", "decode": "posterior", "bias": {"PER": 0.5}, "nbest": 3}
-    assert service.requests()[-1].body == wanted
+    assert service.requests()[-1].body == {**wanted, "sentences": True}
     client("Anna")
-    assert service.requests()[-1].body == {"texts": ["Anna"], "model": "ner"}
+    assert service.requests()[-1].body == {"texts": ["Anna"], "model": "ner", "sentences": True}
     assert len(service.requests("/v1/models")) == 1
 
 
@@ -181,7 +176,12 @@ def test_a_slow_answer_ends_at_the_deadline(service: ScriptedService) -> None:
         (Reply(content=b"{"), ServiceError, "cannot be read"),
         (Reply(content=b"[]"), ServiceError, "cannot be read"),
         (Reply(body={"documents": []}), ServiceError, "cannot be read"),
-        (Reply(body={"documents": [{"text": "Anna"}]}), ServiceError, "not the record of a document"),
+        (
+            Reply(body={"documents": [{"text": "Anna"}], "sentences": [[]]}),
+            ServiceError,
+            "not the record of a",
+        ),
+        (Reply(body={"documents": [document("Anna")]}), ServiceError, "cannot be read"),
         (Reply(body={"documents": [document("Anna")], "sentences": [[1]]}), ServiceError, "not the record"),
         (Reply(body={"documents": [document("Anna")], "sentences": []}), ServiceError, "cannot be read"),
         (Reply(body={"documents": ["Anna"]}), ServiceError, "cannot be read"),
@@ -227,7 +227,7 @@ def test_a_stream_keeps_its_order(client: Client, service: ScriptedService) -> N
 
 
 def _tagged(seen: Seen) -> dict[str, Any]:
-    return {"documents": [*map(document, seen.body["texts"])]}
+    return tagged(seen.body["texts"])
 
 
 def test_contexts_come_back(client: Client) -> None:

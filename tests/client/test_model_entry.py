@@ -18,9 +18,6 @@ def test_models_say_what_they_predict() -> None:
     said = [ModelEntry.of(fields, url="").predicts() for fields in (TAGGER, CLASSIFIER)]
     assert said == ["1 type: PER", "2 labels: a, b"]
     assert (
-        ModelEntry.of({**TAGGER, "labels": ["NOUN"], "types": ["NOUN"]}, url="").predicts() == "1 tag: NOUN"
-    )
-    assert (
         ModelEntry.of({**PAIRS, "predicts": "values from 0 to 5"}, url="").predicts() == "values from 0 to 5"
     )
 

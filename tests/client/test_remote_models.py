@@ -41,11 +41,13 @@ def test_settings_and_offsets(gonie: Command, service: ScriptedService) -> None:
     (span,) = json.loads(gonie("tag", service.url, "🙂 Anna", *options).out)["spans"]
     assert (span["start"], span["end"]) == (3, 7)
     body = service.requests("/v1/tag")[-1].body
-    assert body == {"texts": ["🙂 Anna"], "model": "ner", "decode": "posterior", "bias": {"PER": 1.0}}
+    settings = {"decode": "posterior", "bias": {"PER": 1.0}, "sentences": True}
+    assert body == {"texts": ["🙂 Anna"], "model": "ner", **settings}
     service.script = [
         Reply(
             body={
-                "documents": [{**document("Anna"), "nbest": [[{"score": 1.0, "tags": ["O"], "spans": []}]]}]
+                "documents": [{**document("Anna"), "nbest": [[{"score": 1.0, "tags": ["O"], "spans": []}]]}],
+                "sentences": [[[0, 1]]],
             }
         )
     ]

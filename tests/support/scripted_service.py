@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import accumulate, pairwise
 from threading import Lock, Thread
 from typing import Any
+
+from gonie.text.schemes import IOB2
 
 TAGGER = {
     "name": "ner",
@@ -19,6 +22,8 @@ TAGGER = {
     "command": "tag",
     "labels": ["B-PER", "I-PER", "O"],
     "types": ["PER"],
+    "predicts": "1 type: PER",
+    "scheme": IOB2.to_json(),
     "language": "en",
     "unit": "word",
     "texts": 1,
@@ -31,6 +36,7 @@ CLASSIFIER = {
     "command": "classify",
     "labels": ["a", "b"],
     "types": [],
+    "predicts": "2 labels: a, b",
 }
 PAIRS = {**CLASSIFIER, "name": "pairs", "task": "pair", "texts": 2}
 
@@ -94,6 +100,12 @@ def sentences(text: str) -> list[list[dict[str, Any]]]:
     return [own for own in found if own]
 
 
+def tagged(texts: list[str]) -> dict[str, Any]:
+    """Return the documents of texts and their sentences, as ranges of tokens."""
+    ranges = [list(pairwise(accumulate(map(len, sentences(text)), initial=0))) for text in texts]
+    return {"documents": [*map(document, texts)], "sentences": ranges}
+
+
 def ordinary(seen: Seen, models: list[dict[str, Any]]) -> Reply:
     """Answer a request as the service does."""
     body = seen.body or {}
@@ -101,7 +113,7 @@ def ordinary(seen: Seen, models: list[dict[str, Any]]) -> Reply:
         return Reply(body={"models": models})
     if seen.path == "/v1/tag":
         texts = body.get("texts") or [" ".join(words) for words in body["tokens"]]
-        return Reply(body={"documents": [*map(document, texts)], "model": body["model"], "bundle": "0"})
+        return Reply(body={**tagged(texts), "model": body["model"], "bundle": "0"})
     if seen.path == "/v1/tokenise":
         found = [{"text": text, "sentences": sentences(text)} for text in body["texts"]]
         return Reply(body={"documents": found})

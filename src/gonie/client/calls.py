@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
 from typing import Any
 
 from gonie.client.address import ServiceAddress
@@ -106,40 +105,19 @@ class ServiceCalls:
         """Return the documents of ``texts`` or ``tokens``."""
         url = self.address.base
 
-        def records(response: HttpResponse, number: int) -> list[tuple[dict[str, Any], Sentences | None]]:
+        def records(response: HttpResponse, number: int) -> list[tuple[dict[str, Any], Sentences]]:
             found = _rows(response, "documents", number, url=url)
             sentences = answer_of(response, url=url).get("sentences")
-            if sentences is None:
-                return [(record, None) for record in found]
             if not isinstance(sentences, list) or len(sentences) != number:
                 raise unreadable(response, url)
             return list(zip(found, sentences, strict=True))
 
-        found = yield from self._parts("/v1/tag", name, sent, self.settings, records)
-        unknown = [at for at, (record, own) in enumerate(found) if own is None and _splits(record, name)]
-        if unknown:  # a record does not say where its sentences end
-            texts = [sent[at] for at in unknown]
-            for at, own in zip(
-                unknown,
-                (yield from self._parts("/v1/tokenise", "texts", texts, {}, self._ranges)),
-                strict=True,
-            ):
-                found[at] = (found[at][0], own)
+        fields = {**self.settings, "sentences": True}  # a record does not say where its sentences end
+        found = yield from self._parts("/v1/tag", name, sent, fields, records)
         try:
             return [Document.from_dict(record, sentences=own) for record, own in found]
         except InputError as error:
             raise ServiceError(f"{url}: {error}") from error
-
-    def _ranges(self, response: HttpResponse, number: int) -> list[Sentences]:
-        """Return the token ranges of the sentences of each text of ``/v1/tokenise``."""
-        found = _rows(response, "documents", number, url=self.address.base)
-        try:
-            return [
-                list(pairwise(accumulate((len(own) for own in record["sentences"] if own), initial=0)))
-                for record in found
-            ]
-        except UNREADABLE as error:
-            raise unreadable(response, self.address.base) from error
 
     def _parts(
         self,
@@ -174,11 +152,6 @@ class ServiceCalls:
 
     def _exchange(self, request: HttpRequest) -> Call[HttpResponse]:
         return (yield from exchange(request, self.policy, url=self.address.base))
-
-
-def _splits(record: Mapping[str, Any], name: str) -> bool:
-    """Return whether a document may have several sentences, which its record does not tell."""
-    return name == "texts" and "nbest" not in record and len(record.get("tokens", ())) > 1
 
 
 def _rows(response: HttpResponse, name: str, number: int | None, *, url: str) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from gonie.client.address import ServiceAddress
 from gonie.errors import InputError, ServiceError
-from gonie.tasks.bundled import listed
 from gonie.tasks.pairs.answer import PairAnswer, checked_pair
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
@@ -48,17 +47,9 @@ class ModelEntry:
         """Whether an input is two texts."""
         return self.task == "pair"
 
-    @property
-    def has_spans(self) -> bool:
-        """Whether the tags of a tagger form spans."""
-        return set(self.types) != set(self.labels)
-
     def predicts(self) -> str:
         """Say what the model predicts, as the local model does."""
-        if isinstance(said := self.fields.get("predicts"), str):
-            return said
-        noun = "label" if self.task != "tag" else "type" if self.has_spans else "tag"
-        return listed(self.types if self.task == "tag" else self.labels, noun)
+        return str(self.fields["predicts"])
 
     def sent(self, given: Any) -> Any:
         """Return an input as it is sent: a text with its marks, or a list of two texts."""

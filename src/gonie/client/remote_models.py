@@ -19,7 +19,7 @@ from gonie.errors import InputError
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import cut_marks
 from gonie.text.plain_text import checked_text
-from gonie.text.schemes import PLAIN, Scheme, detect
+from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer, tokenizer
 from gonie.text.types import Document, Sentence, Span, Token
 
@@ -75,11 +75,8 @@ class RemoteTagger(RemoteModel):
 
     @property
     def document_scheme(self) -> Scheme:
-        """The tag scheme of documents, or if the service does not tell it, that of the model's labels."""
-        if not self.entry.has_spans:
-            return PLAIN
-        given = self.entry.fields.get("scheme")
-        return Scheme(**given) if isinstance(given, dict) else detect([self.labels]).scheme
+        """The tag scheme of documents."""
+        return Scheme.from_json(self.entry.fields["scheme"])
 
     def pipe_sentences(self, sentences: Iterable[Sentence], *, first: int = 0) -> Iterator[Document]:
         """Yield the documents of sentences. The service gets their words only."""
@@ -110,7 +107,7 @@ class RemoteClassifier(RemoteModel):
         return bool(self.entry.fields.get("multi_label"))
 
     def text(self, text: str | LabelledText, *, path: str = "", line: int = 0) -> LabelledText:
-        """Return a text with its marks parsed, if the service tells their names."""
+        """Return a text with its marks parsed."""
         if isinstance(text, LabelledText):
             return text
         names = self.entry.fields.get("marks") or ()

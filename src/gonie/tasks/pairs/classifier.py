@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gonie.features.text_corpus import TextCorpus
 from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.scorer import TextScorer
-from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
+from gonie.tasks.classification.reading import TextBatchSize, TextReader
 from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.tasks.pairs.answer import Pair, PairAnswer, checked_pair
 from gonie.tasks.pairs.encoding import PairEncoding
@@ -24,6 +24,9 @@ from gonie.text.passages import Passage
 from gonie.text.report import Report
 
 Context = TypeVar("Context")
+
+ONNX_PAIR_BATCH = TextBatchSize(8192, 128, 0)
+"""Pairs in a batch are equally long: attention sums in another order over padding, which changes a digit."""
 
 
 class TokenisedPair(NamedTuple):
@@ -64,7 +67,7 @@ class PairClassifier(TextReader):
         scorer: TextScorer,
         temperature: float = 1.0,
         recipe: Mapping[str, Any] | None = None,
-        batch_size: TextBatchSize = ONNX_TEXT_BATCH,
+        batch_size: TextBatchSize = ONNX_PAIR_BATCH,
     ) -> None:
         super().__init__(
             encoding=encoding.texts, scorer=scorer, temperature=temperature, batch_size=batch_size
