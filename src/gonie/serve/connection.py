@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from gonie.serve.limits import ConnectionLimits
 from gonie.serve.metrics import ServiceMetrics
@@ -18,6 +18,8 @@ from gonie.serve.problems import SAFE, Reply, problem
 
 CONNECTION = "gonie.connection"
 """The extension of an ASGI scope that has the connection of a request."""
+CYCLE = "gonie.cycle"
+"""The extension that has the state of the request and its answer."""
 STREAM = b"/v1/batch"
 """The route whose requests may take any time, as long as something arrives."""
 LINGER = 5.0
@@ -84,8 +86,10 @@ class LimitedConnection(HttpToolsProtocol):
         ):
             self._cut("headers", "headers-too-large", f"at most {self.limits.headers} headers are allowed")
             raise ValueError("headers")  # ends the parser
-        self.scope["extensions"] = {CONNECTION: self}  # type: ignore[dict-item]
+        extensions: dict[str, Any] = {CONNECTION: self}
+        self.scope["extensions"] = extensions
         super().on_headers_complete()
+        extensions[CYCLE] = self.cycle
         if self.draining:
             self.cycle.keep_alive = False
         if self._timer is None:
@@ -180,9 +184,13 @@ class LimitedConnection(HttpToolsProtocol):
 
     # --- answers
 
-    def answer(self, reply: Reply) -> None:
-        """Send a whole answer to the current request in one piece, so that the client is woken once."""
-        cycle = self.cycle
+    def answer(self, reply: Reply, cycle: RequestResponseCycle) -> None:
+        """Send a whole answer to a request in one piece, so that the client is woken once.
+
+        ``cycle`` is that of the request. ``self.cycle`` may be that of a later one, sent before this answer.
+        """
+        if self.transport.is_closing():
+            cycle.disconnected = True
         if cycle.disconnected:
             return
         cycle.response_started, cycle.waiting_for_100_continue = True, False

@@ -12,7 +12,7 @@ from math import ceil
 from time import monotonic
 from typing import Any
 
-from gonie.serve.connection import CONNECTION
+from gonie.serve.connection import CONNECTION, CYCLE
 from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.keys import ApiKeys
 from gonie.serve.limits import Limits
@@ -77,8 +77,9 @@ class Service:
         posted = scope["method"] == "POST"
         if posted and (route := ANSWERED.get(path)):
             reply = await self._reply(route, scope, headers, receive)
-            if connection := scope.get("extensions", {}).get(CONNECTION):
-                connection.answer(reply)
+            extensions = scope.get("extensions", {})
+            if connection := extensions.get(CONNECTION):
+                connection.answer(reply, extensions[CYCLE])
             elif reply is not GONE:
                 await self._send(send, reply)
             seconds = monotonic() - begin
