@@ -155,6 +155,7 @@ EXAMPLES = {
     "gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5",
     'gonie explain runs/pairs "A man plays the flute." "A man makes music."',
     'gonie explain runs/ner "George is happy about the election outcome." --nbest 3',
+    'gonie explain runs/ner "Samsung managers met in Seoul." --span Samsung=ORG',
 }
 """Examples of commands on help pages that have other texts or files in other languages."""
 

@@ -15,8 +15,8 @@ from gonie.reports.html.markup import Markup, element, fragment
 
 FIRST, MORE = 25, 100
 """The number of items shown at first, and added by the button."""
-SHOWN, FOUND, TOTAL = "\N{WHITE CIRCLE}", "\N{BULLSEYE}", "\N{BLACK CIRCLE}"
-"""The places of the numbers in the line that the script writes."""
+SHOWN, FOUND, TOTAL = "?", "??", "???"
+"""The places of the numbers in the line that the script writes. Question marks are translated as numbers."""
 
 
 class ListItem(NamedTuple):
@@ -103,8 +103,7 @@ def _labelled(name: str, control: Markup) -> Markup:
     return element("label", fragment(name, control))
 
 
-SCRIPT = (
-    """
+SCRIPT = """
 for (const listing of document.querySelectorAll('.listing')) {
   const box = listing.querySelector('.items'), more = listing.querySelector('.more')
   const controls = [...listing.querySelectorAll('[data-by]')]
@@ -129,25 +128,23 @@ for (const listing of document.querySelectorAll('.listing')) {
     const shown = new Set(found.slice(0, most))
     items.forEach(item => { item.node.hidden = !shown.has(item) })
     box.append(...found.map(item => item.node))
-    const counts = { 'SHOWN': shown.size, 'FOUND': found.length, 'TOTAL': items.length }
+    const counts = [shown.size, found.length, items.length]
     const told = found.length === items.length ? line.dataset.all : line.dataset.some
-    line.textContent = told.replace(/[SHOWNFOUNDTOTAL]/g, each => counts[each].toLocaleString('en'))
+    line.textContent = told.replace(/[?]+/g, mark => counts[mark.length - 1].toLocaleString('en'))
     more.hidden = shown.size === found.length
+    return found
   }
   const restart = () => { most = Number(listing.dataset.first); show() }
   controls.forEach(each => each.addEventListener('input', restart))
   more.addEventListener('click', () => {
-    const next = [...box.children].findIndex(node => node.hidden)
+    const before = most
     most += step
-    show()
-    const node = box.children[next]
-    if (node) { node.tabIndex = -1; node.focus() }
+    const node = show()[before].node
+    node.tabIndex = -1
+    node.focus()
   })
   listing.querySelector('.controls').hidden = line.hidden = false
   show()
 }
-""".replace("SHOWN", SHOWN)
-    .replace("FOUND", FOUND)
-    .replace("TOTAL", TOTAL)
-)
+"""
 """Runs when the page has been read. It never inserts markup: it only moves, hides and counts items."""

@@ -37,7 +37,8 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .text { line-height: 2.05; padding-right: .35rem; overflow-wrap: anywhere }
 .text > bdi { white-space: pre-line }
 .listing .controls input { width: 16rem }
-.listing .controls select { width: 11rem }
+.listing .controls select { min-width: 9rem }
+.passage .strip { margin-top: .35rem }
 .items { border-top: 1px solid var(--rule) }
 .more { margin-top: 1rem }
 .legend { max-width: none; line-height: 2 }

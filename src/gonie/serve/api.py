@@ -22,7 +22,7 @@ from gonie.serve.answers import ClassifyBody, ExplainBody, ProblemBody, TagBody,
 from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.limits import Limits
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.problems import NDJSON, PROBLEM, TITLES, Reply, problem
+from gonie.serve.problems import NDJSON, PROBLEM, SAFE, TITLES, Reply, problem
 from gonie.serve.reference import render_reference
 from gonie.serve.requests import BatchQuery, ClassifyRequest, ExplainRequest, TagRequest, TokeniseRequest
 from gonie.version import __version__
@@ -90,6 +90,7 @@ def create_api(state: ServiceState) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        redirect_slashes=False,
     )
     app.add_exception_handler(HTTPException, _no_route)
     _describe_answers(app)
@@ -265,5 +266,5 @@ async def _no_route(request: Request, error: Exception) -> Response:
 
 
 def _response(reply: Reply, headers: Mapping[str, str] | None = None) -> Response:
-    own = {name.decode(): value.decode() for name, value in reply.headers} | dict(headers or {})
+    own = {name.decode(): value.decode() for name, value in (*SAFE, *reply.headers)} | dict(headers or {})
     return Response(reply.body, reply.status, own, reply.media_type.decode())

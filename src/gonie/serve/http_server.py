@@ -81,6 +81,7 @@ class HttpServer(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
+                log_level="error",  # its warnings are about clients, which metrics count
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
@@ -120,7 +121,8 @@ class HttpServer(uvicorn.Server):
         try:
             await self._dispatcher.start()
         except GonieError as error:
-            self._error, self.should_exit, self.force_exit = error, True, True
+            if not self.should_exit:  # else the service was stopped while it loaded the models
+                self._error, self.should_exit, self.force_exit = error, True, True
             return
         settle()
         host, port = sockets[0].getsockname()[:2]
@@ -154,12 +156,25 @@ class HttpServer(uvicorn.Server):
                 )
                 break
             await asyncio.sleep(TICK)
-        if not self.force_exit:
-            await self._dispatcher.close()
+        await self._end_connections()
+        closing = asyncio.create_task(self._dispatcher.close())
+        while not closing.done() and not self.force_exit:
+            await asyncio.sleep(TICK)
+        if not closing.done():
+            closing.cancel()
+            self._dispatcher.kill()
         if self._tracer is not None:
             await asyncio.to_thread(self._tracer.close)
         if self._error is None:
             self._log("stopped")
+
+    async def _end_connections(self) -> None:
+        """Cut the connections that are still open, and let their requests end."""
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        last = asyncio.get_running_loop().time() + GRACE
+        while self.server_state.tasks and asyncio.get_running_loop().time() < last:
+            await asyncio.sleep(TICK)
 
     def _spawn(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)

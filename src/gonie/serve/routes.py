@@ -108,12 +108,6 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
     request = _read(TagRequest, received)
     model = _model(models, request.model, "tag")
     _one_of(texts=request.texts, tokens=request.tokens)
-    if request.nbest is not None and (request.decode != "viterbi" or request.bias):
-        other = "decode" if request.decode != "viterbi" else "bias"
-        raise ProblemError(
-            "invalid-request",
-            f"nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability",
-        )
     options = _options(request)
     if request.tokens is not None:
         rows = list(_token_rows(request.tokens))
@@ -128,7 +122,14 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
 def _options(request: TagRequest | BatchOptions) -> dict[str, Any]:
     """Return the options of a tagger that a request sets."""
     asked = request.model_fields_set & {"decode", "bias", "nbest", "offsets"}
-    return request.model_dump(include=asked, exclude_defaults=True) if asked else {}
+    options = request.model_dump(include=asked, exclude_defaults=True) if asked else {}
+    other = next((name for name in ("decode", "bias") if options.get(name)), None)
+    if "nbest" in options and other:
+        raise ProblemError(
+            "invalid-request",
+            f"nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability",
+        )
+    return options
 
 
 def _token_rows(tokens: Sequence[Sequence[str]]) -> Iterable[TextRow]:
@@ -210,6 +211,8 @@ def _check_batch(received: Received, models: Mapping[str, ServedModel], limits: 
     options = _read_query(BatchOptions, received.query)
     model = _model(models, options.model, None)
     own = _options(options)
+    if sum(name == "row" for name, _ in parse_qsl(received.query, keep_blank_values=True)) > 1:
+        raise ProblemError("invalid-request", "unknown field: row")  # one is the service's own
     if model.command != "tag" and own:
         raise ProblemError("invalid-request", f"{next(iter(own))} works only with taggers")
     asked = Asked(ROUTES["batch"], model, [], own, options)

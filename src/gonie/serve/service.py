@@ -77,7 +77,8 @@ class Service:
         posted = scope["method"] == "POST"
         if posted and (route := ANSWERED.get(path)):
             reply = await self._reply(route, scope, headers, receive)
-            if connection := scope.get("extensions", {}).get(CONNECTION):
+            connection = scope.get("extensions", {}).get(CONNECTION)
+            if connection is not None and b"origin" not in headers:
                 connection.answer(reply)
             elif reply is not GONE:
                 await self._send(send, reply)
@@ -144,11 +145,11 @@ class Service:
             raise ProblemError(
                 "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
             )
-        message = await receive()
-        body: bytes = message.get("body", b"")
-        while message.get("more_body"):
+        body, more = b"", True
+        while more:
             message = await receive()
             body += message.get("body", b"")
+            more = message.get("more_body", False)
             if len(body) > most:
                 raise ProblemError(
                     "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
@@ -226,7 +227,9 @@ class Service:
                 await send({"type": "http.response.body", "body": b""})
             self._metrics.answered("batch", OK, monotonic() - begin)
         except ProblemError as error:
-            await self._send(send, self._refused(error))
+            reply = self._refused(error)
+            await self._send(send, reply)
+            self._metrics.answered("batch", reply.status, monotonic() - begin)
         except ClientGoneError:
             self._metrics.gone()
 

@@ -60,6 +60,7 @@ class WorkerProcess(asyncio.Protocol):
                 [sys.executable, "-P", "-m", "gonie.serve.worker", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                process_group=0,  # Ctrl-C in a terminal is for the service
             )
         ours.sendall(pack({**asdict(settings), "models": [list(each) for each in settings.models]}))
 

@@ -17,6 +17,9 @@ STYLE = """
 .explained > h2 { border: 0; margin: 0 0 .5rem; padding: 0; font-size: 1.35rem }
 .explained > h2 .place { font-weight: 400; margin-left: .4em }
 .verdict { display: block; font-size: 1rem; font-weight: 400; color: var(--soft) }
+.asked { margin-bottom: 1.5rem }
+.asked h2 { font-size: 1.2rem; margin: 0 0 .5rem; padding: 0; border: 0; max-width: 46rem }
+.asked p { margin: .25rem 0 }
 .explained h2.span { font-size: 1rem; margin: 1.5rem 0 .5rem; padding: 0; border: 0 }
 .reading-help { margin: 0 0 1.5rem; padding: .75rem 1rem; background: var(--box); border-radius: 6px }
 .reading-help > p { margin: 0; max-width: none }

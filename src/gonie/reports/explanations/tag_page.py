@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gonie.messages import say
 from gonie.reports.explanation import Faithfulness, LayerShares, SpanExplanation, TagExplanation, Transitions
 from gonie.reports.explanations.alternatives import differing, likeliest
+from gonie.reports.explanations.asked import asked_answer, named_words
 from gonie.reports.explanations.heat import strip
 from gonie.reports.explanations.layer_shares import layer_section
 from gonie.reports.explanations.layout import TextPiece, lay_out_sentence
@@ -14,7 +15,7 @@ from gonie.reports.explanations.page import heading, how_to_read, key
 from gonie.reports.explanations.style import STYLE
 from gonie.reports.explanations.transition_table import transition_section
 from gonie.reports.html.colors import label_classes
-from gonie.reports.html.frame import folded, page
+from gonie.reports.html.frame import folded, note, page
 from gonie.reports.html.markup import Markup, element, fragment, join, language, row, table
 from gonie.text.types import Candidate
 
@@ -44,7 +45,9 @@ def render_tags(
     colors = label_classes(
         label for each in explanations for label in (*each.types, *(span.label for span in each.spans))
     )
-    weighted = [at for at, each in enumerate(explanations) if any(span.weights for span in each.spans)]
+    weighted = [
+        at for at, each in enumerate(explanations) if any(span.weights for span in (*each.asked, *each.spans))
+    ]
     legends = {at: key(shares=False, sides=True) for at in weighted[:1]}
     sentences = [_sentence(each, colors, legends.get(at)) for at, each in enumerate(explanations)]
     return page(
@@ -67,12 +70,32 @@ def _sentence(each: TagExplanation, colors: Colors, legend: Markup | None) -> Ma
     pieces = lay_out_sentence(each.sentence)
     return element(
         "article",
+        *(_asked(pieces, each, span, legend if at == 0 else None) for at, span in enumerate(each.asked)),
         _tagged(pieces, each, colors),
-        legend,
+        None if each.asked else legend,
         *_spans(pieces, [span for span in each.spans if span.weights], colors),
         folded("Probabilities of the tags", _marginals(each)),
         folded("Most probable tag sequences", _candidates(each)) if each.candidates else None,
         class_="explained",
+    )
+
+
+def _asked(
+    pieces: Sequence[TextPiece], each: TagExplanation, span: SpanExplanation, legend: Markup | None
+) -> Markup:
+    """Render what the model prefers to a span, the words that speak against it, and all weights."""
+    assert span.asked is not None
+    stretch = _stretch(pieces, span)
+    words, inside = _text(pieces[stretch.start : stretch.stop]), range(span.start, span.end)
+    told = [line for weights in span.weights for line in named_words(each.sentence.words, weights)]
+    return element(
+        "section",
+        element("h2", element("bdi", say(asked_answer(words, span.label, span.probability, span.asked)))),
+        *(element("p", element("bdi", say(line))) for line in told),
+        *map(note, span.asked.notes),
+        legend,
+        element("div", *(strip([pieces], own, inside=inside) for own in span.weights), class_="strips"),
+        class_="asked",
     )
 
 

@@ -108,4 +108,4 @@ def table(
         element("tbody", *rows),
         class_=class_,
     )
-    return element("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return element("div", inner, class_="scroll", tabindex="0", role="group", aria_label=caption)
