@@ -93,8 +93,11 @@ def _tags(text: str, sentences: Sequence[TagExplanation], methods: Sequence[str]
     }
     if "nbest" in methods:
         answer["nbest"] = [[*map(_candidate, each.candidates)] for each in sentences]
-    spans = ((number, each, span) for number, each in enumerate(sentences) for span in each.spans)
-    answer["answers"] = [_span(number, each, span) for number, each, span in spans]
+    answer["answers"] = [
+        _span(number, each, span)
+        for number, each in enumerate(sentences)
+        for span in (*each.asked, *each.spans)
+    ]
     return answer
 
 
@@ -117,7 +120,7 @@ def _span(number: int, found: TagExplanation, span: SpanExplanation) -> dict[str
         "start": start,
         "end": end,
         "sentence": number,
-        "asked": False,
+        "asked": span.asked is not None,
         "weights": _weights(span.weights),
     }
 
