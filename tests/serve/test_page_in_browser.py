@@ -14,8 +14,8 @@ from urllib.request import urlopen
 import pytest
 
 from gonie.reports.html.colors import label_classes
-from support.page_service import korean_sentences, serve
 from support.page_visits import Visit, check_accessibility
+from support.running_service import RunningService
 
 pytestmark = pytest.mark.long
 
@@ -25,9 +25,26 @@ HOSTILE = (
     "<img src=x onerror=alert(1)> <script>alert(2)</script> Anna lives in Seoul. "
     "שלום Paris مرحبا \u202eOslo\u202c zero\u200bwidth\u200d 👩‍🔬 Dora 🗼 \u0000 &amp; {n} ${x}"
 )
+KOREAN = {"김철수": "PS", "이영희": "PS", "서울": "LC", "부산": "LC", "제주": "LC"}
+KOREAN_FRAMES = ("{PS} {LC} 삽니다 .", "{LC} 비 옵니다 .", "오늘 {PS} {PS} 만났습니다 .", "날씨 좋습니다 .")
 
 
 # --- models and services
+
+
+def korean_sentences(number: int) -> str:
+    """Return Korean sentences with names of people and places, in CoNLL format."""
+    blocks = []
+    for at in range(number):
+        turn = at
+        rows = []
+        for word in KOREAN_FRAMES[at % len(KOREAN_FRAMES)].split():
+            names = [name for name, kind in KOREAN.items() if f"{{{kind}}}" == word]
+            turn += 3
+            shown = names[turn % len(names)] if names else word
+            rows.append(f"{shown}\t{'B-' + KOREAN[shown] if names else 'O'}")
+        blocks.append("\n".join(rows))
+    return "\n\n".join(blocks) + "\n"
 
 
 @pytest.fixture(scope="module")
@@ -77,24 +94,22 @@ def models(
 
 
 @pytest.fixture(scope="module")
-def service(models: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    yield from serve(models, tmp_path_factory.mktemp("log") / "log.txt")
+def service(models: Mapping[str, Path]) -> Iterator[str]:
+    """Run a service with all models. Yield its address."""
+    with RunningService(*(f"{name}={path}" for name, path in models.items())) as running:
+        yield f"http://127.0.0.1:{running.port}"
 
 
 @pytest.fixture(scope="module")
 def locked(models: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """Run a service with an API key. Yield its address and the key."""
-    folder = tmp_path_factory.mktemp("keys")
-    keys = folder / "keys.txt"
-    made = subprocess.run(
-        [sys.executable, "-m", "gonie", "serve", "--new-key", "test", "--keys", str(keys)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    keys = tmp_path_factory.mktemp("keys") / "keys.txt"
+    command = [sys.executable, "-m", "gonie", "serve", "--new-key", "test", "--keys", str(keys)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True)
     key = next(word for line in made.stdout.splitlines() for word in line.split() if len(word) > 20)
-    for address in serve({"people": models["people"]}, folder / "log.txt", "--keys", str(keys)):
-        yield address, key
+    headers = {"Authorization": f"Bearer {key}"}
+    with RunningService(f"people={models['people']}", "--keys", keys, headers=headers) as running:
+        yield f"http://127.0.0.1:{running.port}", key
 
 
 # --- visits
