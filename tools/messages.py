@@ -58,7 +58,7 @@ CODE = re.compile(
 SHOWN = {
     "section", "note", "folded", "say", "opening", "add_column", "Table", "score_grid", "help", "count",
     "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose", "grid_of",
-    "_grid",
+    "_grid", "chapters",
 }  # fmt: skip
 """Functions whose arguments are shown, also single words."""
 NAMED = {"header", "columns", "_COLUMNS", "COLUMNS", "names", "caption", "purpose", "noun", "title", "unit"}
@@ -122,7 +122,7 @@ OTHERS = {
         "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
         "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters",
         "seconds", "spaces", "commas", "semicolons", "choices", "relations", "column", "columns",
-        "standard input", "<{0}> without </{1}>", "</{0}> without <{1}>",
+        "standard input", "Contents", "<{0}> without </{1}>", "</{0}> without <{1}>",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "to", "context", "pair classifiers", "none",
@@ -155,6 +155,7 @@ EXAMPLES = {
     "gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5",
     'gonie explain runs/pairs "A man plays the flute." "A man makes music."',
     'gonie explain runs/ner "George is happy about the election outcome." --nbest 3',
+    'gonie explain runs/ner "Samsung managers met in Seoul." --span Samsung=ORG',
 }
 """Examples of commands on help pages that have other texts or files in other languages."""
 
