@@ -117,6 +117,9 @@ class LimitedConnection(HttpToolsProtocol):
         if len(self.headers) > self.limits.headers or size > self.limits.header_bytes:
             self._cut("headers", "headers-too-large", f"at most {self.limits.headers} headers are allowed")
             raise ValueError("headers")  # ends the parser
+        if self.parser.get_http_version() == "1.1" and sum(name == b"host" for name, _ in self.headers) != 1:
+            self.send_400_response("a request has exactly one header Host")
+            raise ValueError("host")  # ends the parser
         if self.parser.should_upgrade():
             self._offers_upgrade = True
             return
@@ -188,9 +191,13 @@ class LimitedConnection(HttpToolsProtocol):
 
     def _unsent(self) -> int:
         """Return the bytes that the client has not received, here and in the system's buffer."""
+        return self.transport.get_write_buffer_size() + self._pending(termios.TIOCOUTQ)
+
+    def _pending(self, which: int) -> int:
+        """Return the bytes in a buffer of the system: FIONREAD of received ones, TIOCOUTQ of sent ones."""
         number = self.transport.get_extra_info("socket").fileno()
-        (buffered,) = struct.unpack("i", fcntl.ioctl(number, termios.TIOCOUTQ, bytes(4)))
-        return self.transport.get_write_buffer_size() + int(buffered)
+        (size,) = struct.unpack("i", fcntl.ioctl(number, which, bytes(4)))
+        return int(size)
 
     def resume_writing(self) -> None:
         """Go on: the client has read."""
@@ -214,11 +221,11 @@ class LimitedConnection(HttpToolsProtocol):
         self._close()
 
     def shutdown(self) -> None:
-        """Close after the current answer. An idle connection gets a moment, for a request under way."""
-        if self.cycle is None or self.cycle.response_complete:
-            self._close()
-        else:
+        """Close after the current answer, or now if no request has arrived."""
+        if self.cycle is not None and not self.cycle.response_complete:
             self.cycle.keep_alive = False
+        elif not self._in_header and not self._pending(termios.FIONREAD):
+            self._close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the request that its client is gone."""

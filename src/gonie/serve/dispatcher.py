@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from itertools import count
 from math import ceil
@@ -248,7 +249,7 @@ class Dispatcher:
                 if await asyncio.to_thread(self.unchanged):
                     self._log("nothing to swap")
                     return
-                workers = await self._started(self._size)
+                workers = await self._started(self._size, background=True)
             except GonieError as error:
                 self._metrics.swapped("failed")
                 self._log("swap failed, the earlier models stay", error=str(error))
@@ -264,9 +265,10 @@ class Dispatcher:
         now = [bundle_digest(folder) for _, folder in self._settings.models]
         return all([model["bundle"] for model in worker.models] == now for worker in self._serving)
 
-    async def _started(self, number: int) -> list[WorkerProcess]:
+    async def _started(self, number: int, *, background: bool = False) -> list[WorkerProcess]:
         """Start workers and wait until they are warm."""
-        workers = [WorkerProcess(self._settings, self) for _ in range(number)]
+        settings = replace(self._settings, background=background)
+        workers = [WorkerProcess(settings, self) for _ in range(number)]
         self._all.update(workers)
         try:
             await asyncio.gather(*(worker.attach() for worker in workers))

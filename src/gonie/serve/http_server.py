@@ -146,8 +146,6 @@ class HttpServer(uvicorn.Server):
             listener.close()
         if not self.force_exit:
             await asyncio.sleep(GRACE)
-        for connection in list(self.server_state.connections):
-            connection.shutdown()
         last = asyncio.get_running_loop().time() + self._settings.limits.seconds
         while (self.server_state.connections or self.server_state.tasks) and not self.force_exit:
             if asyncio.get_running_loop().time() > last:
@@ -155,6 +153,8 @@ class HttpServer(uvicorn.Server):
                     "connections are still open at the end", connections=len(self.server_state.connections)
                 )
                 break
+            for connection in list(self.server_state.connections):
+                connection.shutdown()
             await asyncio.sleep(TICK)
         await self._end_connections()
         closing = asyncio.create_task(self._dispatcher.close())

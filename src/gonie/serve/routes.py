@@ -112,7 +112,7 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
     if request.tokens is not None:
         rows = list(_token_rows(request.tokens))
         _check_count(len(rows), limits)
-        _check_tokens(sum(len(row.example) for row in rows), limits.tokens)
+        _check_tokens(sum(len(row.example) for row in rows), limits.tokens, "of a request")
     else:
         rows = _text_rows(((text,) for text in request.texts or ()), "texts")
         _check_size(rows, model, limits)
@@ -265,7 +265,7 @@ def _check_explain(received: Received, models: Mapping[str, ServedModel], limits
     _one_of(texts=request.texts, pairs=request.pairs)
     rows = _given_rows(request, model)
     _check_count(len(rows), limits)
-    _check_tokens(_count_tokens(rows, model), limits.explained_tokens, "of an explanation")
+    _check_text_tokens(rows, model, limits.explained_tokens, "of an explanation")
     return Asked(ROUTES["explain"], model, rows, {}, request)
 
 
@@ -368,8 +368,7 @@ def _one_of(**given: Sequence[Any] | None) -> None:
 def _check_size(rows: Sequence[TextRow], model: ServedModel, limits: Limits) -> None:
     """Refuse too many texts or tokens. Tokens are counted only if there can be too many."""
     _check_count(len(rows), limits)
-    if sum(len(text) for row in rows for text in row.texts) > limits.tokens:
-        _check_tokens(_count_tokens(rows, model), limits.tokens)
+    _check_text_tokens(rows, model, limits.tokens, "of a request")
 
 
 def _check_count(texts: int, limits: Limits) -> None:
@@ -380,15 +379,21 @@ def _check_count(texts: int, limits: Limits) -> None:
         )
 
 
-def _count_tokens(rows: Sequence[TextRow], model: ServedModel) -> int:
-    split = (model.tokenizer(checked_text(text)) for row in rows for text in row.texts)
-    return sum(len(sentence) for sentences in split for sentence in sentences)
+def _check_text_tokens(rows: Sequence[TextRow], model: ServedModel, most: int, what: str) -> None:
+    """Refuse too many tokens. A text has at least as many as words, and at most as many as characters."""
+    texts = [text for row in rows for text in row.texts]
+    if sum(map(len, texts)) <= most:
+        return
+    _check_tokens(sum(len(text.split()) for text in texts), most, what)
+    split = (model.tokenizer(checked_text(text)) for text in texts)
+    _check_tokens(sum(len(sentence) for sentences in split for sentence in sentences), most, what)
 
 
-def _check_tokens(tokens: int, most: int, what: str = "of a request") -> None:
+def _check_tokens(tokens: int, most: int, what: str) -> None:
     if tokens > most:
         raise ProblemError(
-            "too-many-tokens", f"{tokens:,} tokens, at most {most:,} {what} are allowed. Send shorter texts"
+            "too-many-tokens",
+            f"at least {tokens:,} tokens, at most {most:,} {what} are allowed. Send shorter texts",
         )
 
 
