@@ -45,6 +45,22 @@ UNSEEN = (
     "reports/html/",
     "tasks/torch/synthetic.py",
     "tasks/tagging/torch/synthetic.py",
+    # what the service answers over HTTP, logs and counts is for programs
+    "serve/answers.py",
+    "serve/api.py",
+    "serve/connection.py",
+    "serve/dispatcher.py",
+    "serve/explanations.py",
+    "serve/http_server.py",
+    "serve/line_stream.py",
+    "serve/metrics.py",
+    "serve/problems.py",
+    "serve/reference.py",
+    "serve/requests.py",
+    "serve/routes.py",
+    "serve/served_model.py",
+    "serve/service.py",
+    "serve/worker.py",
 )
 """Files without texts for the command line."""
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
@@ -94,6 +110,10 @@ OTHERS = {
     "cli/main.py (system)": (
         "No such file or directory", "Permission denied", "Is a directory", "Not a directory", "File exists",
         "No space left on device",
+    ),
+    "cli/serve.py (headings)": ("Limits", "Access"),
+    "serve/server.py (system)": (
+        "Address already in use", "Cannot assign requested address", "Name or service not known",
     ),
     "formats/jsonl.py (json)": (
         "Expecting value", "Expecting ',' delimiter", "Expecting ':' delimiter", "Extra data",
