@@ -79,6 +79,24 @@ def test_tags_are_written_as_parquet(gonie: Command, toy_run: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("output", ["jsonl", "parquet"])
+def test_offsets_of_parts_are_in_utf16_on_request(
+    gonie: Command, toy_run: Path, tmp_path: Path, output: str
+) -> None:
+    (tmp_path / "a.txt").write_text("🙂 Anna lives in Seoul .\n", "utf-8")
+    ended = gonie(
+        *("tag", toy_run, "--file", tmp_path / "a.txt", "--out", tmp_path / "out", "--output", output),
+        *("--nbest", 2, "--offsets", "utf16", "--workers", 1),
+    )
+    assert ended.code == 0, ended.err
+    (part,) = (tmp_path / "out").glob("part-*")
+    (row,) = pq.read_table(part).to_pylist() if output == "parquet" else lines(part.read_text("utf-8"))
+    units = row["text"].encode("utf-16-le")
+    candidates = [span for own in row["nbest"] for candidate in own for span in candidate["spans"]]
+    for place in (*row["spans"], *row["tokens"], *candidates):
+        assert units[2 * place["start"] : 2 * place["end"]].decode("utf-16-le") == place["text"]
+
+
+@pytest.mark.parametrize("output", ["jsonl", "parquet"])
 def test_parts_contain_the_nbest_taggings(gonie: Command, toy_run: Path, tmp_path: Path, output: str) -> None:
     given = ("tag", toy_run, "--file", tmp_path / "a.txt", "--nbest", 2)
     (tmp_path / "a.txt").write_text("Anna lives in Seoul .\n\n")

@@ -435,3 +435,18 @@ def test_json_objects_on_standard_input_are_recognised(ner: str) -> None:
     """The braces and keys would be tagged."""
     shown = run(ner, "--output", "jsonl", stdin='{"id": 7, "text": "George"}\n')
     assert json.loads(shown)["id"] == 7
+
+
+def test_offsets_in_utf16(ner: str) -> None:
+    (span,) = json.loads(run(ner, "🙂 George", "--output", "jsonl", "--offsets", "utf16"))["spans"]
+    assert (span["start"], span["end"]) == (3, 9)
+    assert run(ner, "George", "--output", "jsonl", "--offsets", "utf16") == run(
+        ner, "George", "--output", "jsonl"
+    )
+
+
+@pytest.mark.parametrize("output", [[], ["--output", "pretty"], ["--output", "conll"]])
+def test_offsets_are_refused_where_none_are_written(ner: str, output: list[str]) -> None:
+    shown = output[-1] if output else "pretty"
+    with pytest.raises(InputError, match=f"--offsets utf16 cannot be combined with --output {shown}"):
+        run(ner, "George", "--offsets", "utf16", *output)

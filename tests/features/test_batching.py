@@ -33,6 +33,16 @@ def test_batches_contain_every_sentence_once_within_the_budget(
         assert all(budget_holds(sizes, batch, tokens, sentences) for batch in batches)
 
 
+@given(lengths, st.integers(0, 100))
+def test_padding_stays_within_its_limit(sizes: np.ndarray, padding: int) -> None:
+    """A service answers a few texts of any length together, where padding would take most of the time."""
+    batches = sorted_batches(sizes, tokens=10_000, sentences=100, padding=padding)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(len(sizes)))
+    padded = [sizes[batch].max() * len(batch) - sizes[batch].sum() for batch in batches]
+    assert max(padded) <= padding
+    assert len(batches) == 1 or max(sizes) * len(sizes) - sum(sizes) > padding
+
+
 @pytest.mark.parametrize("make", [shuffled_batches, mixed_batches])
 def test_batches_depend_on_the_seed_and_the_epoch(make: Callable[..., Any]) -> None:
     sizes = np.random.default_rng(0).integers(1, 40, 200)

@@ -178,6 +178,14 @@ NBest = Annotated[
         "pretty, jsonl or parquet).",
     ),
 ]
+OffsetUnit = Annotated[
+    Literal["codepoints", "utf16"],
+    typer.Option(
+        "--offsets",
+        help="Unit of start and end in JSON lines and Parquet. codepoints: characters as in Python; utf16: "
+        "UTF-16 code units as in JavaScript, Java and C#.",
+    ),
+]
 
 # Many files at once.
 BULK = "Bulk processing"
@@ -304,6 +312,16 @@ def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Seq
         other = f"--decode {decode}" if decode != "viterbi" else "--bias"
         raise InputError(
             f"--nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability"
+        )
+
+
+def check_offsets(offsets: str, *, output: str | None, out: Path | None) -> None:
+    """Refuse --offsets with an output that has no offsets."""
+    shown = output or ("pretty" if out is None else "jsonl")
+    if offsets != "codepoints" and shown not in ("jsonl", "parquet"):
+        raise InputError(
+            f"--offsets {offsets} cannot be combined with --output {shown}, which has no offsets",
+            fix="Use --output jsonl",
         )
 
 

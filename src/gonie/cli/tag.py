@@ -19,10 +19,12 @@ from gonie.cli.options import (
     GivenText,
     ModelFolder,
     NBest,
+    OffsetUnit,
     Out,
     ShardSize,
     Workers,
     check_nbest,
+    check_offsets,
 )
 from gonie.errors import InputError
 
@@ -69,6 +71,7 @@ def tag(
     decode: Decode = "viterbi",
     bias: Bias = None,
     nbest: NBest = None,
+    offsets: OffsetUnit = "codepoints",
     morphemes: Annotated[
         bool,
         typer.Option(
@@ -101,9 +104,12 @@ def tag(
 
       gonie tag runs/ner --nbest 3 "Is Jordan a person or a country?"
 
+      gonie tag runs/ner --file posts.txt --output jsonl --offsets utf16 > for-javascript.jsonl
+
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """
     check_nbest(nbest, output=output, decode=decode, bias=bias)
+    check_offsets(offsets, output=output, out=out)
     if morphemes and output != "conll":
         raise InputError(
             "--morphemes requires --output conll and a model of Korean morphemes",
@@ -127,5 +133,6 @@ def tag(
             "bias": parse_biases(bias or ()),
             "nbest": nbest,
             **({"morphemes": True} if morphemes else {}),
+            **({"offsets": offsets} if offsets != "codepoints" else {}),
         },
     ).run()

@@ -7,14 +7,14 @@ endless headers, or never reads the answer. They are added here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gonie.serve.limits import ConnectionLimits
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.problems import problem
+from gonie.serve.problems import SAFE, Reply, problem
 
 CONNECTION = "gonie.connection"
 """The extension of an ASGI scope that has the connection of a request."""
@@ -178,6 +178,28 @@ class LimitedConnection(HttpToolsProtocol):
             self.transport.close()
             self.loop.call_later(LINGER, self.transport.abort)
 
+    # --- answers
+
+    def answer(self, reply: Reply) -> None:
+        """Send a whole answer to the current request in one piece, so that the client is woken once."""
+        cycle = self.cycle
+        if cycle.disconnected:
+            return
+        cycle.response_started, cycle.waiting_for_100_continue = True, False
+        self.transport.write(b"".join((*self._head_lines(reply, close=not cycle.keep_alive), reply.body)))
+        cycle.response_complete = True
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self._close()
+        cycle.on_response()
+
+    def _head_lines(self, reply: Reply, *, close: bool) -> Iterator[bytes]:
+        yield STATUS_LINE[reply.status]
+        for name, value in (*self.server_state.default_headers, *SAFE, *reply.headers):
+            yield b"%b: %b\r\n" % (name, value)
+        yield b"content-type: %b\r\ncontent-length: %d\r\n" % (reply.media_type, len(reply.body))
+        yield b"connection: close\r\n\r\n" if close else b"\r\n"
+
     # --- refusals
 
     def send_400_response(self, msg: str) -> None:
@@ -192,15 +214,9 @@ class LimitedConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         reply = problem(kind, detail)
-        head = [
-            STATUS_LINE[reply.status],
-            b"content-type: " + reply.media_type + b"\r\n",
-            b"content-length: %d\r\n" % len(reply.body),
-            b"connection: close\r\n\r\n",
-        ]
         started = self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
         if not started:
-            self.transport.write(b"".join([*head, reply.body]))
+            self.transport.write(b"".join((*self._head_lines(reply, close=True), reply.body)))
         self._close()
 
     def _count(self, reason: str) -> None:

@@ -58,8 +58,12 @@ class Dispatcher:
         self._workers: list[WorkerProcess] = [WorkerProcess(settings, self) for _ in range(size)]
         self._all: set[WorkerProcess] = set(self._workers)
         self._serving: list[WorkerProcess] = []
-        self.models: list[dict[str, Any]] = []
+        self._models: list[dict[str, Any]] = []
+
+    @property
+    def models(self) -> list[dict[str, Any]]:
         """The descriptions of the served models; empty until they are warm."""
+        return self._models
 
     @property
     def waiting(self) -> int:
@@ -79,12 +83,12 @@ class Dispatcher:
     async def start(self) -> None:
         """Wait until all workers are warm. Raise the error of one that cannot load the models."""
         try:
-            described = await asyncio.gather(*(worker.attach() for worker in self._workers))
+            await asyncio.gather(*(worker.attach() for worker in self._workers))
         except BaseException:
             for worker in self._workers:
                 worker.close()
             raise
-        self._take_over(self._workers, described[0])
+        self._take_over(self._workers)
         self._spawn(self._watch())
 
     # --- requests
@@ -211,14 +215,14 @@ class Dispatcher:
             if self._closing or len(self._serving) >= self._size:
                 return
             try:
-                (worker,), described = await self._started(1)
+                (worker,) = await self._started(1)
             except GonieError as error:
                 self._failures += 1
                 self._log("worker did not start", error=str(error))
                 self._spawn(self._replace())
                 return
             self._serving.append(worker)
-            self.models = described
+            self._models = worker.models
             self._log("worker started", pid=worker.process.pid)
             self._wake()
 
@@ -232,28 +236,28 @@ class Dispatcher:
                 if await asyncio.to_thread(self.unchanged):
                     self._log("nothing to swap")
                     return
-                workers, described = await self._started(self._size)
+                workers = await self._started(self._size)
             except GonieError as error:
                 self._metrics.swapped("failed")
                 self._log("swap failed, the earlier models stay", error=str(error))
                 return
-            before = {model["name"]: model["bundle"] for model in self.models}
-            self._take_over(workers, described)
+            before = {model["bundle"] for model in self._models}
+            self._take_over(workers)
             self._metrics.swapped("done")
-            changed = [model["name"] for model in described if before.get(model["name"]) != model["bundle"]]
+            changed = [model["name"] for model in self._models if model["bundle"] not in before]
             self._log("swapped", changed=",".join(changed) or "nothing", seconds=monotonic() - begin)
 
     def unchanged(self) -> bool:
-        """Return whether the folders have the bundles that are served."""
-        folders = dict(self._settings.models)
-        return all(bundle_digest(folders[model["name"]]) == model["bundle"] for model in self.models)
+        """Return whether the folders have the bundles that all workers serve."""
+        now = [bundle_digest(folder) for _, folder in self._settings.models]
+        return all([model["bundle"] for model in worker.models] == now for worker in self._serving)
 
-    async def _started(self, number: int) -> tuple[list[WorkerProcess], list[dict[str, Any]]]:
+    async def _started(self, number: int) -> list[WorkerProcess]:
         """Start workers and wait until they are warm."""
         workers = [WorkerProcess(self._settings, self) for _ in range(number)]
         self._all.update(workers)
         try:
-            described = await asyncio.gather(*(worker.attach() for worker in workers))
+            await asyncio.gather(*(worker.attach() for worker in workers))
         except BaseException:
             for worker in workers:
                 worker.retired = True
@@ -263,11 +267,11 @@ class Dispatcher:
             for worker in workers:
                 worker.retire()
             raise GonieError("the service is stopping")
-        return workers, described[0]
+        return workers
 
-    def _take_over(self, workers: list[WorkerProcess], described: list[dict[str, Any]]) -> None:
+    def _take_over(self, workers: list[WorkerProcess]) -> None:
         """Serve with these workers, and retire the others."""
-        earlier, self._serving, self.models = self._serving, list(workers), described
+        earlier, self._serving, self._models = self._serving, list(workers), workers[0].models
         for worker in earlier:
             worker.retire()
         self._wake()

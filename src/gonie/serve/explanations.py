@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, pairwise
 from pathlib import Path
@@ -20,6 +20,7 @@ from gonie.tasks.pairs.classifier import checked_pair
 from gonie.tasks.records import rounded
 from gonie.text.plain_text import checked_text
 from gonie.text.types import Candidate, Sentence
+from gonie.text.utf16 import utf16_offsets
 
 DIGITS = 4
 """Decimal places of a weight."""
@@ -37,9 +38,26 @@ def explain(model: ServedModel, row: TextRow, request: ExplainRequest) -> dict[s
     own = cast("tuple[Method, ...]", tuple(name for name in methods if name in SERVED_METHODS))
     found = [each.explanation for each in explain_items(explained, items, methods=own)]
     faithfulness = [asdict(each) for each in _faithfulness(model, explained)]
-    if model.command == "tag":
-        return _tags(row.texts[0], found, methods) | {"faithfulness": faithfulness}
-    return _label(row.texts, found[0]) | {"faithfulness": faithfulness}
+    made = _tags(row.texts[0], found, methods) if model.command == "tag" else _label(row.texts, found[0])
+    if request.offsets == "utf16":
+        _count_utf16(made, row.texts)
+    return made | {"faithfulness": faithfulness}
+
+
+def _count_utf16(made: Mapping[str, Any], texts: Sequence[str]) -> None:
+    """Replace all offsets by those in UTF-16 code units."""
+    candidates = chain.from_iterable(made.get("nbest", ()))
+    spans = chain.from_iterable(candidate["spans"] for candidate in candidates)
+    answers = (answer for answer in made["answers"] if "start" in answer)
+    _convert(chain(made["tokens"], spans, answers), texts)
+
+
+def _convert(places: Iterable[dict[str, Any]], texts: Sequence[str]) -> None:
+    """Replace the offsets of places in texts. ``part`` is the number of the text."""
+    converters = [utf16_offsets(text) for text in texts]
+    for place in places:
+        if convert := converters[place.get("part", 0)]:
+            place["start"], place["end"] = convert(place["start"]), convert(place["end"])
 
 
 def _methods(model: ServedModel, request: ExplainRequest) -> Sequence[str]:
@@ -108,11 +126,10 @@ def _label(texts: Sequence[str], found: TextExplanation) -> dict[str, Any]:
     """Return the tokens and the explained label of a text or a pair."""
     label = found.weights[0].label if found.weights else found.label
     several = len(texts) > 1
-    tokens = (
-        token | ({"part": number} if several else {})
-        for number, sentence in enumerate(found.passage.sentences)
-        for token in _tokens(sentence)
-    )
+    if several:
+        tokens = [*_pair_tokens(texts[0], found.passage.sentences)]
+    else:
+        tokens = [token for sentence in found.passage.sentences for token in _tokens(sentence)]
     answer = {
         "label": label,
         "score": rounded(found.probabilities.get(label, 0.0)),
@@ -121,7 +138,18 @@ def _label(texts: Sequence[str], found: TextExplanation) -> dict[str, Any]:
     }
     own = {"text": texts[0], "text_pair": texts[1]} if several else {"text": found.text}
     scores = {name: rounded(chance) for name, chance in found.probabilities.items()}
-    return {**own, "tokens": list(tokens), "scores": scores, "answers": [answer]}
+    return {**own, "tokens": tokens, "scores": scores, "answers": [answer]}
+
+
+def _pair_tokens(first: str, sentences: Sequence[Sentence]) -> Iterable[dict[str, Any]]:
+    """Yield the tokens of both texts, each with offsets in its own text.
+
+    In a passage, the second text follows the first on a new line.
+    """
+    for part, sentence in enumerate(sentences):
+        before = part * (len(first) + 1)
+        for token in _tokens(sentence):
+            yield token | {"start": token["start"] - before, "end": token["end"] - before, "part": part}
 
 
 def _tokens(sentence: Sentence) -> Iterable[dict[str, Any]]:
@@ -139,5 +167,7 @@ def _weights(weights: Sequence[TokenWeights]) -> dict[str, list[float]]:
 
 def tokenise(model: ServedModel, row: TextRow, request: TokeniseRequest) -> dict[str, Any]:
     """Return the tokens of a text by sentence, as the model sees them."""
-    sentences = model.tokenizer(checked_text(row.texts[0]))
-    return {"text": row.texts[0], "sentences": [[*_tokens(sentence)] for sentence in sentences]}
+    sentences = [[*_tokens(sentence)] for sentence in model.tokenizer(checked_text(row.texts[0]))]
+    if request.offsets == "utf16":
+        _convert(chain.from_iterable(sentences), row.texts)
+    return {"text": row.texts[0], "sentences": sentences}

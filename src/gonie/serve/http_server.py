@@ -18,6 +18,7 @@ from gonie.serve.connection import LimitedConnection
 from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.keys import ApiKeys
 from gonie.serve.logs import EventLog
+from gonie.serve.memory import settle
 from gonie.serve.metrics import ServiceMetrics
 from gonie.serve.service import Service
 from gonie.serve.settings import ServiceSettings, Started
@@ -121,6 +122,7 @@ class HttpServer(uvicorn.Server):
         except GonieError as error:
             self._error, self.should_exit, self.force_exit = error, True, True
             return
+        settle()
         host, port = sockets[0].getsockname()[:2]
         name = f"[{host}]" if ":" in host else host
         self._on_started(f"http://{name}:{port}", self._dispatcher.models)

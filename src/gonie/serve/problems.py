@@ -11,6 +11,9 @@ JSON = b"application/json"
 NDJSON = b"application/x-ndjson"
 PROBLEM = b"application/problem+json"
 
+SAFE = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+"""Headers of every answer."""
+
 TITLES: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
         "invalid-json": (400, "The body is not valid JSON"),

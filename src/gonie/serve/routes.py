@@ -21,7 +21,7 @@ from gonie.serve.explanations import explain, tokenise
 from gonie.serve.limits import Limits
 from gonie.serve.problems import NDJSON, ProblemError, Reply, problem
 from gonie.serve.requests import BatchOptions, ClassifyRequest, ExplainRequest, TagRequest, TokeniseRequest
-from gonie.serve.served_model import ServedModel
+from gonie.serve.served_model import ServedModel, options_key
 from gonie.text.plain_text import checked_text, checked_words
 from gonie.text.types import Sentence
 
@@ -53,7 +53,7 @@ class Asked:
     @property
     def group(self) -> tuple[str, str, str]:
         """The requests of a group are answered together."""
-        return self.route.name, self.model.name, json.dumps(self.options, sort_keys=True)
+        return self.route.name, self.model.name, options_key(self.options)
 
 
 class Route(NamedTuple):
@@ -112,7 +112,7 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
             "invalid-request",
             f"nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability",
         )
-    options = request.model_dump(include={"decode", "bias", "nbest", "offsets"}, exclude_defaults=True)
+    options = _options(request)
     if request.tokens is not None:
         rows = list(_token_rows(request.tokens))
         _check_count(len(rows), limits)
@@ -121,6 +121,12 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
         rows = _text_rows(((text,) for text in request.texts or ()), "texts")
         _check_size(rows, model, limits)
     return Asked(ROUTES["tag"], model, rows, options, request)
+
+
+def _options(request: TagRequest | BatchOptions) -> dict[str, Any]:
+    """Return the options of a tagger that a request sets."""
+    asked = request.model_fields_set & {"decode", "bias", "nbest", "offsets"}
+    return request.model_dump(include=asked, exclude_defaults=True) if asked else {}
 
 
 def _token_rows(tokens: Sequence[Sequence[str]]) -> Iterable[TextRow]:
@@ -191,8 +197,7 @@ def _lines(group: Sequence[Asked]) -> tuple[list[list[str]], list[int]]:
 def _envelope(key: str, lines: Iterable[str], model: ServedModel) -> bytes:
     """Return the answer with its elements, each the text of a line."""
     elements = ", ".join(line.rstrip("\n") for line in lines)
-    name = json.dumps(model.name, ensure_ascii=False)
-    return f'{{"{key}": [{elements}], "model": {name}, "bundle": "{model.digest}"}}'.encode()
+    return f'{{"{key}": [{elements}], {model.signature}}}'.encode()
 
 
 # --- lines of a stream
@@ -201,7 +206,7 @@ def _envelope(key: str, lines: Iterable[str], model: ServedModel) -> bytes:
 def _check_batch(received: Received, models: Mapping[str, ServedModel], limits: Limits) -> Asked:
     options = _read_query(BatchOptions, received.query)
     model = _model(models, options.model, None)
-    own = options.model_dump(include={"decode", "nbest", "offsets"}, exclude_defaults=True)
+    own = _options(options)
     if model.command != "tag" and own:
         raise ProblemError("invalid-request", f"{next(iter(own))} works only with taggers")
     asked = Asked(ROUTES["batch"], model, [], own, options)

@@ -39,6 +39,8 @@ class ServedModel:
         self.columns = self.records.columns(self.model.recipe, ())
         self.texts = len(self.loaded.task.sample)
         self.digest: str = self.model.origin.digest
+        self.signature = json.dumps({"model": self.name, "bundle": self.digest}, ensure_ascii=False)[1:-1]
+        """The fields of an answer that say which model gave it, as JSON."""
         watch.attach(self.model)
         self._with_options = lru_cache(SETTINGS)(self._answering)
 
@@ -52,7 +54,7 @@ class ServedModel:
 
     def answering(self, options: Mapping[str, Any]) -> Answering:
         """Return the model with options, as for ``Records.answering``."""
-        return self._with_options(json.dumps(options, sort_keys=True))
+        return self._with_options(options_key(options))
 
     def _answering(self, options: str) -> Answering:
         return self.records.answering(self.model, json.loads(options))
@@ -99,6 +101,11 @@ class ServedModel:
             "scores": dict(about.scores),
             "transitions": _transitions(tagger) if tagger else None,
         }
+
+
+def options_key(options: Mapping[str, Any]) -> str:
+    """Return options as a key. Equal options have equal keys."""
+    return json.dumps(options, sort_keys=True) if options else "{}"
 
 
 def _transitions(tagger: Tagger) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from gonie.serve.keys import ApiKeys
 from gonie.serve.limits import Limits
 from gonie.serve.line_stream import ClientGoneError, LineStream
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.problems import JSON, NDJSON, ProblemError, Reply, problem
+from gonie.serve.problems import JSON, NDJSON, SAFE, ProblemError, Reply, problem
 from gonie.serve.telemetry import Tracer
 from gonie.serve.ticket import Ticket
 
@@ -33,10 +33,6 @@ OK = 200
 OPEN = ("/health/", "/assets/")
 """Paths that need no key, besides the page itself."""
 TIMEOUT = b"request-timeout-ms"
-SAFE = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"cache-control", b"no-store"),
-)
 GONE = Reply(499, b"")
 """The reply to a client that has left. It is not sent."""
 ROOM = 0.01
@@ -62,7 +58,6 @@ class Service:
         self._others = others
         self._keys = keys
         self._tracer = tracer
-        self.draining = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -82,7 +77,9 @@ class Service:
         posted = scope["method"] == "POST"
         if posted and (route := ANSWERED.get(path)):
             reply = await self._reply(route, scope, headers, receive)
-            if reply is not GONE:
+            if connection := scope.get("extensions", {}).get(CONNECTION):
+                connection.answer(reply)
+            elif reply is not GONE:
                 await self._send(send, reply)
             seconds = monotonic() - begin
             self._metrics.answered(route, reply.status, seconds)

@@ -18,6 +18,7 @@ from typing import Any
 from gonie.errors import GonieError
 from gonie.serve.channel import Message, messages, pack
 from gonie.serve.limits import Limits
+from gonie.serve.memory import settle
 from gonie.serve.model_path import ModelPath
 from gonie.serve.problems import Reply, problem
 from gonie.serve.routes import Asked, Received, answer_all
@@ -85,7 +86,9 @@ def main() -> None:
     try:
         models = [ModelPath(*each) for each in settings["models"]]
         answer = BatchWorker(models, Limits(**settings["limits"]), threads=settings["threads"])
-        channel.sendall(pack({"ready": answer.describe()}))
+        described = answer.describe()
+        settle()
+        channel.sendall(pack({"ready": described}))
     except (GonieError, OSError) as error:
         channel.sendall(pack({"failed": str(error)}))
         return

@@ -42,7 +42,7 @@ class WorkerOwner(Protocol):
 
 
 class WorkerProcess(asyncio.Protocol):
-    """One worker process. ``ready`` has the descriptions of its models once they are loaded and warm."""
+    """One worker process. It serves once its ``models`` are loaded and warm."""
 
     def __init__(self, settings: WorkerSettings, owner: WorkerOwner) -> None:
         ours, theirs = socket.socketpair()
@@ -52,6 +52,8 @@ class WorkerProcess(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self.batches: dict[int, Batch] = {}
         self.ready: asyncio.Future[list[dict[str, Any]]] | None = None
+        self.models: list[dict[str, Any]] = []
+        """The descriptions of its models; empty until they are warm."""
         self.retired = False
         with theirs:
             self.process = subprocess.Popen(
@@ -61,12 +63,12 @@ class WorkerProcess(asyncio.Protocol):
             )
         ours.sendall(pack({**asdict(settings), "models": [list(each) for each in settings.models]}))
 
-    async def attach(self) -> list[dict[str, Any]]:
-        """Wait until the models are warm. Return their descriptions, or raise the error of loading them."""
+    async def attach(self) -> None:
+        """Wait until the models are warm, or raise the error of loading them."""
         loop = asyncio.get_running_loop()
         self.ready = loop.create_future()
         await loop.create_unix_connection(lambda: self, sock=self._socket)
-        return await self.ready
+        self.models = await self.ready
 
     def send(self, number: int, batch: Batch) -> None:
         """Send a batch."""

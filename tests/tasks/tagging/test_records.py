@@ -111,3 +111,19 @@ def test_a_record_has_candidates_only_if_requested() -> None:
 
 def _none(row: TextRow, error: InputError) -> None:
     raise error
+
+
+def test_offsets_count_utf16_code_units_on_request(tagger: Tagger) -> None:
+    row = TextRow("f", 1, ("👍🏽 Anna lives in Seoul . 🇰🇷 Cleo Kim",))
+    plain, utf16 = TagRecords().answering(tagger, {}), TagRecords().answering(tagger, {"offsets": "utf16"})
+    (answered,) = utf16([row], _none)
+    record, units = utf16.record(answered), row.texts[0].encode("utf-16-le")
+    assert record["spans"]
+    for place in (*record["spans"], *record["tokens"]):
+        assert units[2 * place["start"] : 2 * place["end"]].decode("utf-16-le") == place["text"]
+    assert plain.record(answered) == answered.found.to_dict() != record
+    assert TagRecords().answering(tagger, {"offsets": "codepoints"}).record(answered) == plain.record(
+        answered
+    )
+    with pytest.raises(InputError, match="unknown offsets: 'bytes'"):
+        TagRecords().answering(tagger, {"offsets": "bytes"})

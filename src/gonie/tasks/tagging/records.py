@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from gonie.errors import InputError
 from gonie.formats.format import ReadOptions, WordUnit
@@ -17,6 +17,7 @@ from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.report import Report
 from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Document, Sentence
+from gonie.text.utf16 import Offsets, count_utf16
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -29,6 +30,7 @@ class TagRecords:
     * ``columns``: the column of the text in tables, if it is not ``text``,
     * ``decode`` and ``bias``, as for ``Tagger.with_decoding``,
     * ``nbest``, as for ``Tagger.with_nbest``,
+    * ``offsets``: ``utf16`` counts the offsets of records in UTF-16 code units, not in code points,
     * ``morphemes``: columns have the morphemes of each word.
     """
 
@@ -89,6 +91,10 @@ class TagAnswering:
         self._tokenised = bool(options.get("tokenised"))
         self._columns = options.get("columns") or (TEXT,)
         self._morphemes = bool(options.get("morphemes"))
+        offsets = options.get("offsets") or "codepoints"
+        if offsets not in get_args(Offsets):
+            raise InputError(f"unknown offsets: {offsets!r}", fix=f"Use {' or '.join(get_args(Offsets))}")
+        self._utf16 = offsets == "utf16"
         if self._morphemes and (self._tokenised or tagger.tokenizer.unit != "morpheme"):
             unit = "tokens of the input" if self._tokenised else f"unit {tagger.tokenizer.unit!r}"
             raise InputError(
@@ -134,7 +140,10 @@ class TagAnswering:
     def record(self, answered: Answered) -> dict[str, Any]:
         """Return the document as a JSON object."""
         found: Document = answered.found
-        return found.to_dict()
+        record = found.to_dict()
+        if self._utf16:
+            count_utf16(record)
+        return record
 
     def view(self, output: str, *, alone: bool) -> Callable[[Answered], Text | str]:
         """Return a function that shows the text with labels (``pretty``), or words with tags (``conll``)."""
