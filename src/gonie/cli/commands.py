@@ -17,7 +17,7 @@ from gonie.messages import language, say, without_language
 UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 """The base class of the errors that Typer raises for invalid arguments."""
 
-TEXTS = ("text", "words")
+TEXTS = ("text", "words", "cors")
 """Parameters that may be any text, also a web address."""
 
 
@@ -103,7 +103,8 @@ class Command(TranslatedHelp, TyperCommand):
             raise explain_usage(error, path, self, given) from None
         if ctx.resilient_parsing:  # for completion
             return rest
-        texts = [text for name in TEXTS for text in _many(ctx.params.get(name))]
+        texts = {text for name in TEXTS for text in _many(ctx.params.get(name))}
+        texts |= {f"--{name}={text}" for name in TEXTS for text in _many(ctx.params.get(name))}
         if refused := explain_url(path, [word for word in given if word not in texts]):
             raise refused
         if "--set" in options and (correction := correct(path, given, options)).mistakes:

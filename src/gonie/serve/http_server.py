@@ -66,6 +66,7 @@ class HttpServer(uvicorn.Server):
             others=create_api(self._state),
             keys=keys,
             tracer=self._tracer,
+            direct=not settings.origins,
         )
         if settings.origins:
             app = CORSMiddleware(
@@ -73,6 +74,7 @@ class HttpServer(uvicorn.Server):
                 allow_origins=list(settings.origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["Authorization", "Content-Type", "Request-Timeout-Ms"],
+                expose_headers=["Retry-After"],
             )
         super().__init__(
             uvicorn.Config(

@@ -40,7 +40,10 @@ ROOM = 0.01
 
 
 class Service:
-    """The application. ``others`` answers the routes that need no model."""
+    """The application. ``others`` answers the routes that need no model.
+
+    ``direct`` writes answers to their connection in one piece, past all middleware, such as that of CORS.
+    """
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Service:
         others: App,
         keys: ApiKeys | None = None,
         tracer: Tracer | None = None,
+        direct: bool = True,
     ) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
@@ -58,6 +62,7 @@ class Service:
         self._others = others
         self._keys = keys
         self._tracer = tracer
+        self._direct = direct
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -77,7 +82,8 @@ class Service:
         posted = scope["method"] == "POST"
         if posted and (route := ANSWERED.get(path)):
             reply = await self._reply(route, scope, headers, receive)
-            if connection := scope.get("extensions", {}).get(CONNECTION):
+            connection = scope.get("extensions", {}).get(CONNECTION)
+            if self._direct and connection is not None:
                 connection.answer(reply)
             elif reply is not GONE:
                 await self._send(send, reply)
@@ -129,7 +135,7 @@ class Service:
         if kind != wanted and not (wanted == NDJSON and kind in (b"application/jsonl", b"application/json")):
             expected = wanted.decode()
             raise ProblemError(
-                "media-type", f"the media type is {kind[:100]!r}. Send Content-Type: {expected}"
+                "media-type", f"the media type is {_shown(kind)}. Send Content-Type: {expected}"
             )
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise ProblemError("media-type", "compressed requests are not supported. Send the body as it is")
@@ -165,7 +171,7 @@ class Service:
             return self._limits.seconds
         if not given.isdigit() or len(given) > 9 or int(given) == 0:
             raise ProblemError(
-                "invalid-request", f"Request-Timeout-Ms: not a number of milliseconds: {given!r:.40}"
+                "invalid-request", f"Request-Timeout-Ms: not a number of milliseconds: {_shown(given)}"
             )
         return min(int(given) / 1000, self._limits.seconds)
 
@@ -242,6 +248,11 @@ class Service:
                 if monotonic() > last:
                     return self._refused(error)
                 await asyncio.sleep(ROOM)
+
+
+def _shown(value: bytes) -> str:
+    """Return the value of a header for a message."""
+    return repr(value[:100].decode("latin-1"))
 
 
 def _as_lines(reply: Reply) -> bytes:
