@@ -87,14 +87,19 @@ class Service:
                 connection.answer(reply)
             elif reply is not GONE:
                 await self._send(send, reply)
-            seconds = monotonic() - begin
-            self._metrics.answered(route, reply.status, seconds)
-            if self._tracer is not None:
-                self._tracer(route, headers, reply.status, seconds)
+            self._note(route, headers, reply.status, begin)
         elif posted and path == BATCH:
-            await self._stream(scope, headers, receive, send)
+            status = await self._stream(scope, headers, receive, send)
+            self._note("batch", headers, status, begin)
         else:
             await self._others(scope, receive, send)
+
+    def _note(self, route: str, headers: Mapping[bytes, bytes], status: int, begin: float) -> None:
+        """Count and trace a request."""
+        seconds = monotonic() - begin
+        self._metrics.answered(route, status, seconds)
+        if self._tracer is not None:
+            self._tracer(route, headers, status, seconds)
 
     def _open(self, path: str) -> bool:
         return path == "/" or path.startswith(OPEN)
@@ -208,9 +213,8 @@ class Service:
 
     async def _stream(
         self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, send: Send
-    ) -> None:
-        """Answer lines in order, while more are received."""
-        begin = monotonic()
+    ) -> int:
+        """Answer lines in order, while more are received. Return the status of the answer."""
         query = scope["query_string"].decode("latin-1")
         stream = LineStream(lambda row, lines: self._answer_lines(query, row, lines), most=self._limits.bytes)
         started = False
@@ -219,8 +223,7 @@ class Service:
             async for reply in stream(receive):
                 if reply.status != OK and not started:
                     await self._send(send, reply)
-                    self._metrics.answered("batch", reply.status, monotonic() - begin)
-                    return
+                    return reply.status
                 if not started:
                     started = True
                     kind = [(b"content-type", NDJSON), *SAFE]
@@ -230,11 +233,14 @@ class Service:
                 await self._send(send, Reply(OK, b"", NDJSON))
             else:
                 await send({"type": "http.response.body", "body": b""})
-            self._metrics.answered("batch", OK, monotonic() - begin)
+            return OK
         except ProblemError as error:
-            await self._send(send, self._refused(error))
+            refusal = self._refused(error)
+            await self._send(send, refusal)
+            return refusal.status
         except ClientGoneError:
             self._metrics.gone()
+            return GONE.status
 
     async def _answer_lines(self, query: str, row: int, lines: bytes) -> Reply:
         """Queue lines of a stream. If the queue is full, wait for room until the deadline."""
