@@ -14,9 +14,7 @@ import pytest
 from support.service_process import GONIE, ServiceProcess, free_port, running_service
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
-pytest.importorskip(
-    "opentelemetry.exporter.otlp.proto.http", reason="the extra telemetry is not installed"
-)
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra telemetry is not installed")
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 TEXTS = {"texts": ["Anna Kim lives in Seoul ."]}
@@ -95,9 +93,7 @@ def ask_all(service: ServiceProcess) -> None:
 
 
 def attributes(span: Any) -> dict[str, Any]:
-    return {
-        pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in span.attributes
-    }
+    return {pair.key: getattr(pair.value, pair.value.WhichOneof("value")) for pair in span.attributes}
 
 
 def test_each_request_has_one_span(asked: Collector) -> None:

@@ -29,10 +29,12 @@ def serve(
         ),
     ] = None,
     *,
-    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0: all IPv4 addresses of this machine.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. 0.0.0.0: all IPv4 addresses of this machine.")
+    ] = ("127.0.0.1"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
+    ] = 8000,
     workers: Annotated[
         int,
         typer.Option(
@@ -46,22 +48,27 @@ def serve(
             help="Seconds between checks for changed bundles, which are then loaded. 0: only on SIGHUP.",
         ),
     ] = 0.0,
-    log: Annotated[
-        Literal["text", "json"], typer.Option(help="Log format on standard error.")
-    ] = "text",
+    log: Annotated[Literal["text", "json"], typer.Option(help="Log format on standard error.")] = "text",
     telemetry: Annotated[
         bool, typer.Option("--telemetry", help="Send OpenTelemetry traces to OTEL_EXPORTER_OTLP_ENDPOINT.")
     ] = False,
     max_bytes: Annotated[
         int, typer.Option(min=1, max=1 << 30, help="Maximum bytes per request.", rich_help_panel=LIMITS)
     ] = 1 << 20,
-    max_texts: Annotated[int, typer.Option(min=1, help="Maximum texts per request.", rich_help_panel=LIMITS)] = 1000,
+    max_texts: Annotated[
+        int, typer.Option(min=1, help="Maximum texts per request.", rich_help_panel=LIMITS)
+    ] = 1000,
     max_tokens: Annotated[
         int, typer.Option(min=1, help="Maximum tokens per request.", rich_help_panel=LIMITS)
     ] = 50_000,
-    max_queue: Annotated[int, typer.Option(min=1, help="Maximum number of waiting requests.", rich_help_panel=LIMITS)] = 256,
+    max_queue: Annotated[
+        int, typer.Option(min=1, help="Maximum number of waiting requests.", rich_help_panel=LIMITS)
+    ] = 256,
     timeout: Annotated[
-        float, typer.Option(min=0.001, help="Seconds after which a request without an answer fails.", rich_help_panel=LIMITS)
+        float,
+        typer.Option(
+            min=0.001, help="Seconds after which a request without an answer fails.", rich_help_panel=LIMITS
+        ),
     ] = 30.0,
     keys: Annotated[
         Path | None,
@@ -88,8 +95,8 @@ def serve(
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
-    SIGHUP loads changed bundles without failing a request. Ctrl-C and SIGTERM answer all accepted requests, then
-    stop.
+    SIGHUP loads changed bundles without failing a request. Ctrl-C and SIGTERM answer all accepted requests,
+    then stop.
 
     Examples:
 
