@@ -10,9 +10,11 @@ import gonie
 
 SOURCE = Path(gonie.__file__).parent
 PUBLIC = {
+    "AsyncClient",
     "BundleError",
     "Candidate",
     "Classification",
+    "Client",
     "ComparedRecipes",
     "Document",
     "Explanation",
@@ -30,6 +32,7 @@ PUBLIC = {
     "ResumeError",
     "Run",
     "Sentence",
+    "ServiceError",
     "Span",
     "Tagger",
     "TextClassifier",
@@ -43,6 +46,8 @@ PUBLIC = {
     "train",
 }
 LAZY = {
+    "AsyncClient",
+    "Client",
     "ComparedRecipes",
     "Explanation",
     "ModelScores",
@@ -71,7 +76,8 @@ def test_gonie_has_exactly_the_listed_public_names() -> None:
 
 
 def test_model_classes_are_found_by_their_short_names() -> None:
-    from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
+    from gonie.tasks.pairs.answer import PairAnswer
+    from gonie.tasks.pairs.classifier import PairClassifier
 
     assert (gonie.PairClassifier, gonie.PairAnswer) == (PairClassifier, PairAnswer)
     assert {getattr(gonie, name).__name__ for name in LAZY} == LAZY

@@ -25,6 +25,7 @@ from gonie.errors import (
     OutputError,
     RecipeError,
     ResumeError,
+    ServiceError,
 )
 from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.types import Candidate, Classification, Document, Sentence, Span, Token
@@ -37,14 +38,19 @@ if TYPE_CHECKING:
     from gonie.api.read import ReadExamples, read
     from gonie.api.scores import ModelScores
     from gonie.api.train import Run, train
+    from gonie.client.async_client import AsyncClient
+    from gonie.client.client import Client
     from gonie.tasks.classification.classifier import TextClassifier
-    from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
+    from gonie.tasks.pairs.answer import PairAnswer
+    from gonie.tasks.pairs.classifier import PairClassifier
     from gonie.tasks.tagging.tagger import Tagger
 
 __all__ = [
+    "AsyncClient",
     "BundleError",
     "Candidate",
     "Classification",
+    "Client",
     "ComparedRecipes",
     "Document",
     "Explanation",
@@ -62,6 +68,7 @@ __all__ = [
     "ResumeError",
     "Run",
     "Sentence",
+    "ServiceError",
     "Span",
     "Tagger",
     "TextClassifier",
@@ -76,10 +83,12 @@ __all__ = [
 ]
 
 _LAZY = {
+    "AsyncClient": "gonie.client.async_client",
+    "Client": "gonie.client.client",
     "ComparedRecipes": "gonie.api.compare",
     "Explanation": "gonie.api.explain",
     "ModelScores": "gonie.api.scores",
-    "PairAnswer": "gonie.tasks.pairs.classifier",
+    "PairAnswer": "gonie.tasks.pairs.answer",
     "PairClassifier": "gonie.tasks.pairs.classifier",
     "ReadExamples": "gonie.api.read",
     "Run": "gonie.api.train",
@@ -110,6 +119,7 @@ def load(path: str | PathLike[str], *, threads: int | None = None, task: None = 
 def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
     """Load a ``Tagger``, ``TextClassifier`` or ``PairClassifier`` from a bundle or a run folder.
 
+    The URL of a service (``gonie serve``) returns a ``Client``, which is called like them.
     ``threads`` limits the threads of one call. With ``task`` (``tag``, ``classify`` or ``pair``), a model of
     another task raises an error, and type checkers know the class of the model.
     """

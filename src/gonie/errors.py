@@ -6,7 +6,8 @@
     ├── BundleError            a folder that is not a bundle or that this version cannot load
     ├── OutputError            a file or folder that cannot be written
     ├── ResumeError            a run that cannot be resumed
-    └── MissingExtraError      an optional dependency that is not installed
+    ├── MissingExtraError      an optional dependency that is not installed
+    └── ServiceError           a service that cannot be reached or that failed
 
 A message says what is wrong, with the value, and then how to fix it.
 """
@@ -73,3 +74,16 @@ class MissingExtraError(GonieError):
         super().__init__(
             f"{purpose} needs {package}, which is not installed. Run: pip install 'gonie[{extra}]'"
         )
+
+
+class ServiceError(GonieError):
+    """A service (``gonie serve``) that cannot be reached or that failed.
+
+    ``status`` is the HTTP status and ``type`` the type of the problem (``urn:gonie:queue-full``), if there
+    was an answer.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, type: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.type = type

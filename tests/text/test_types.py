@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.text.types import Document, Morpheme, Sentence, Token, Tokens
+from gonie.errors import InputError
+from gonie.text.types import Candidate, Classification, Document, Morpheme, Sentence, Span, Token, Tokens
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=5), max_size=8))
@@ -80,3 +81,82 @@ def test_joined_tokens_keep_their_order() -> None:
     assert Tokens.joined([by_column(), by_column()]) == TOKENS * 2
     analysed = Tokens(words=("a",), edges=((0,), (1,)), tags=("O",), scores=(1,), morphemes=((),))
     assert len(Tokens.joined([analysed, analysed])) == 2
+
+
+SCORES = st.none() | st.floats(0, 1)
+NAMES = st.text("abc", min_size=1, max_size=4)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    """Return a document of sentences with random tags, spans, scores, morphemes, candidates and notes."""
+    sizes = draw(st.lists(st.integers(1, 3), max_size=3))
+    text = "가나🙂 " * 2 * sum(sizes)
+    tokens, spans, nbest, sentences = [], [], [], []
+    for size in sizes:
+        sentences.append((len(tokens), len(tokens) + size))
+        own = []
+        for at in range(2 * len(tokens), 2 * (len(tokens) + size), 2):
+            morphemes = tuple(draw(st.lists(st.builds(Morpheme, NAMES, NAMES), max_size=2)))
+            tokens.append(
+                Token(text[at : at + 2], at, at + 2, draw(st.none() | NAMES), draw(SCORES), morphemes)
+            )
+            own.append(Span(at, at + 2, draw(NAMES), text[at : at + 2], draw(SCORES)))
+        spans += own[:1]
+        tags = tuple(draw(st.lists(NAMES, min_size=size, max_size=size)))
+        nbest.append((Candidate(tags, draw(st.floats(0, 1)), tuple(own)), Candidate(tags, 0.0)))
+    return Document(
+        text=text,
+        tokens=tuple(tokens),
+        sentences=tuple(sentences),
+        spans=tuple(spans),
+        notes=tuple(draw(st.lists(NAMES, max_size=2))),
+        nbest=tuple(nbest) if draw(st.booleans()) else None,
+    )
+
+
+@given(documents())
+def test_a_document_is_read_from_its_record(document: Document) -> None:
+    """Only the rounding of the scores is lost, and the sentences if they are not given."""
+    record = document.to_dict()
+    found = Document.from_dict(record, sentences=document.sentences)
+    assert found.to_dict() == record
+    assert Document.from_dict(found.to_dict(), sentences=document.sentences) == found
+    assert (found.text, found.tags, found.notes) == (document.text, document.tags, document.notes)
+    assert [token[:4] for token in found.tokens] == [token[:4] for token in document.tokens]
+    assert found.sentences == document.sentences
+    if document.nbest is not None:
+        assert Document.from_dict(record) == found
+    else:
+        whole = ((0, len(document.tokens)),) if document.tokens else ()
+        assert Document.from_dict(record).sentences == whole
+
+
+def test_a_sentence_without_candidates_leaves_the_sentences_unknown() -> None:
+    tokens = (Token("a", 0, 1, "O"), Token("b", 2, 3, "O"))
+    document = Document("a b", tokens, ((0, 1), (1, 2)), nbest=((Candidate(("O",), 1.0),), ()))
+    assert Document.from_dict(document.to_dict()).sentences == ((0, 2),)
+    assert Document.from_dict(document.to_dict(), sentences=[[0, 1], [1, 2]]) == document
+
+
+@given(st.dictionaries(NAMES, st.floats(0, 1), min_size=1), st.booleans(), st.lists(NAMES, max_size=2))
+def test_a_classification_is_read_from_its_record(
+    scores: dict[str, float], multi_label: bool, notes: list[str]
+) -> None:
+    label = max(scores, key=lambda name: scores[name])
+    labels = tuple(name for name, score in scores.items() if score > 0.5) if multi_label else (label,)
+    found = Classification(
+        "a text", label, scores[label], scores, labels, 3, notes=tuple(notes), multi_label=multi_label
+    )
+    read = Classification.from_dict(found.to_dict())
+    assert read.to_dict() == found.to_dict()
+    assert (read.labels, read.multi_label, read.notes) == (labels, multi_label, tuple(notes))
+    assert Classification.from_dict(read.to_dict()) == read
+
+
+@pytest.mark.parametrize("record", [{}, {"text": "a", "tokens": [1], "spans": []}, {"text": "a"}])
+def test_another_record_is_refused(record: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="not the record of a document"):
+        Document.from_dict(record)
+    with pytest.raises(InputError, match="not the record of a classification"):
+        Classification.from_dict(record)

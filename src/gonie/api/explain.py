@@ -18,7 +18,7 @@ from gonie.reports.explanations.shades import shades, strongest
 from gonie.reports.html.markup import Markup, element, fragment
 from gonie.tasks.contexts import check_no_table
 from gonie.tasks.explanation import ExplainedModel
-from gonie.tasks.pairs.classifier import checked_pair
+from gonie.tasks.pairs.answer import checked_pair
 from gonie.tasks.table import TASKS
 from gonie.text.plain_text import checked_text
 

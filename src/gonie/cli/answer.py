@@ -21,6 +21,7 @@ from gonie.cli.inputs import arrived, check_kind, check_suffixes, reads_stream, 
 from gonie.cli.options import BulkOptions
 from gonie.cli.views.progress import BulkProgress, StreamProgress
 from gonie.cli.views.stream_output import stream_writer
+from gonie.client.address import is_url
 from gonie.errors import InputError
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
@@ -78,7 +79,7 @@ class AnswerCommand:
                 columns=columns,
                 answering=answering,
                 report=report,
-                call=f"gonie {self.command} {quote(str(self.model))}",
+                call=f"gonie {self.command} {quote(loaded.folder)}",
             )
             groups = arrived(rows) if reads_stream(bool(texts), files) else [rows]
             try:
@@ -94,6 +95,11 @@ class AnswerCommand:
 
     def _answer_files(self, folder: Path) -> None:
         """Write the parts and a summary. Ctrl-C keeps the finished parts."""
+        if is_url(self.model):
+            raise InputError(
+                "--out cannot be combined with the URL of a service",
+                fix="Pass a run folder or a bundle, or write to standard output without --out",
+            )
         loaded = load_model(self.model, threads=1)
         records = loaded.records(self.command)
         check_kind(self.input, (AUTO, *records.inputs.files), when=" with --out")

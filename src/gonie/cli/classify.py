@@ -13,7 +13,7 @@ from gonie.cli.options import (
     Column,
     Engine,
     GivenTexts,
-    ModelFolder,
+    ModelOrService,
     Out,
     ShardSize,
     Workers,
@@ -21,7 +21,7 @@ from gonie.cli.options import (
 
 
 def classify(
-    model: ModelFolder,
+    model: ModelOrService,
     text: GivenTexts = None,
     *,
     file: Annotated[

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from gonie.cli.hints import correct, explain_command, explain_url, explain_usage, is_example, say_example
+from gonie.client.address import is_url
 from gonie.errors import OPTION, TRAINING, GonieError, InputError
 from gonie.messages import language, say, without_language
 
@@ -19,6 +21,8 @@ UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
 
 TEXTS = ("text", "words", "cors")
 """Parameters that may be any text, also a web address."""
+MODEL = "model"
+"""The parameter that may be the URL of a service."""
 
 
 HELP_TEXTS = (
@@ -105,7 +109,9 @@ class Command(TranslatedHelp, TyperCommand):
             return rest
         texts = {text for name in TEXTS for text in _many(ctx.params.get(name))}
         texts |= {f"--{name}={text}" for name in TEXTS for text in _many(ctx.params.get(name))}
-        if refused := explain_url(path, [word for word in given if word not in texts]):
+        service = ctx.params.get(MODEL)
+        files = [word for word in given if word not in texts and not (is_url(word) and Path(word) == service)]
+        if refused := explain_url(path, files):
             raise refused
         if "--set" in options and (correction := correct(path, given, options)).mistakes:
             raise correction.error(path)

@@ -41,6 +41,14 @@ def complete_key(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
 
 # The model and its input.
 ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="A run folder or a bundle.")]
+ModelOrService = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A run folder, a bundle, or the URL of a service: http://127.0.0.1:8000, or with the name of a "
+        "model http://127.0.0.1:8000/ner.",
+    ),
+]
 GivenText = Annotated[
     str | None,
     typer.Argument(metavar="TEXT", help="The input text. Without TEXT and --file, standard input is read."),

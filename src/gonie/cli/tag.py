@@ -17,7 +17,7 @@ from gonie.cli.options import (
     Decode,
     Engine,
     GivenText,
-    ModelFolder,
+    ModelOrService,
     NBest,
     OffsetUnit,
     Out,
@@ -43,7 +43,7 @@ class OneText(Command):
 
 
 def tag(
-    model: ModelFolder,
+    model: ModelOrService,
     text: GivenText = None,
     *,
     file: Annotated[
@@ -105,6 +105,8 @@ def tag(
       gonie tag runs/ner --nbest 3 "Is Jordan a person or a country?"
 
       gonie tag runs/ner --file posts.txt --output jsonl --offsets utf16 > for-javascript.jsonl
+
+      gonie tag http://127.0.0.1:8000/ner "Tagged by gonie serve."
 
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """

@@ -112,6 +112,7 @@ class TagBody(BaseModel):
     """The answer of `/v1/tag`."""
 
     documents: list[DocumentBody]
+    sentences: list[list[tuple[int, int]]] | None = None
     model: str
     bundle: Bundle
 

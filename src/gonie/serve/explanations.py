@@ -16,7 +16,7 @@ from gonie.reports.explanation import Method, SpanExplanation, TagExplanation, T
 from gonie.serve.requests import ExplainRequest, TokeniseRequest
 from gonie.serve.served_model import SERVED_METHODS, ServedModel
 from gonie.tasks.explanation import ExplainedModel
-from gonie.tasks.pairs.classifier import checked_pair
+from gonie.tasks.pairs.answer import checked_pair
 from gonie.tasks.records import rounded
 from gonie.text.plain_text import checked_text
 from gonie.text.types import Candidate, Sentence

@@ -44,6 +44,9 @@ class TagRequest(BaseModel):
         Field(description="Score added to each type: positive finds more of it, negative fewer."),
     ] = None
     offsets: Offsets = "codepoints"
+    sentences: Annotated[
+        bool, Field(description="Also return the sentences of each document, as ranges of its tokens.")
+    ] = False
 
 
 class ClassifyRequest(BaseModel):

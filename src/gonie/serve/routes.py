@@ -49,6 +49,8 @@ class Asked:
     bad: dict[int, str] = field(default_factory=dict)
     """Messages about invalid rows, by their number."""
     tokens: int = 0
+    sentences: list[Any] | None = None
+    """The token ranges of the sentences of each document, if they were asked for."""
 
     @property
     def group(self) -> tuple[str, str, str]:
@@ -120,7 +122,7 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
     else:
         rows = _text_rows(((text,) for text in request.texts or ()), "texts")
         _check_size(rows, model, limits)
-    return Asked(ROUTES["tag"], model, rows, options, request)
+    return Asked(ROUTES["tag"], model, rows, options, request, sentences=[] if request.sentences else None)
 
 
 def _options(request: TagRequest | BatchOptions) -> dict[str, Any]:
@@ -162,42 +164,43 @@ def _text_rows(texts: Iterable[tuple[str, ...]], name: str) -> list[TextRow]:
 
 def _predict(key: str) -> Callable[[Sequence[Asked]], list[Reply]]:
     def answer(group: Sequence[Asked]) -> list[Reply]:
-        lines, tokens = _lines(group)
         replies = []
-        for asked, own, count in zip(group, lines, tokens, strict=True):
-            asked.tokens = count
+        for asked, own in zip(group, _lines(group), strict=True):
             if asked.bad:
                 replies.append(problem("invalid-request", next(iter(asked.bad.values()))))
             else:
-                replies.append(Reply(200, _envelope(key, own, asked.model)))
+                replies.append(Reply(200, _envelope(key, own, asked)))
         return replies
 
     return answer
 
 
-def _lines(group: Sequence[Asked]) -> tuple[list[list[str]], list[int]]:
-    """Answer the rows of all requests together. Return the lines and the tokens of each request."""
+def _lines(group: Sequence[Asked]) -> list[list[str]]:
+    """Answer the rows of all requests together. Return the lines of each request."""
     model, fields = group[0].model, group[0].model.returned_fields()
     answering = model.answering(group[0].options)
     owners = {id(row): number for number, asked in enumerate(group) for row in asked.rows}
     lines: list[list[str]] = [[] for _ in group]
-    tokens = [0] * len(group)
 
     def reject(row: TextRow, error: InputError) -> None:
         group[owners[id(row)]].bad[row.number] = str(error)
 
     rows = (row for asked in group for row in asked.rows)
     for answered in answering(rows, reject, first=MOST):
-        owner = owners[id(answered.row)]
-        lines[owner].append(fields.line(answered.row.fields, answering.record(answered)))
-        tokens[owner] += answered.tokens
-    return lines, tokens
+        number = owners[id(answered.row)]
+        lines[number].append(fields.line(answered.row.fields, answering.record(answered)))
+        asked = group[number]
+        asked.tokens += answered.tokens
+        if asked.sentences is not None:
+            asked.sentences.append(answered.found.sentences)
+    return lines
 
 
-def _envelope(key: str, lines: Iterable[str], model: ServedModel) -> bytes:
+def _envelope(key: str, lines: Iterable[str], asked: Asked) -> bytes:
     """Return the answer with its elements, each the text of a line."""
     elements = ", ".join(line.rstrip("\n") for line in lines)
-    return f'{{"{key}": [{elements}], {model.signature}}}'.encode()
+    ranges = "" if asked.sentences is None else f'"sentences": {json.dumps(asked.sentences)}, '
+    return f'{{"{key}": [{elements}], {ranges}{asked.model.signature}}}'.encode()
 
 
 # --- lines of a stream
@@ -229,10 +232,8 @@ def _decoded(line: bytes, number: int) -> str:
 
 
 def _answer_batch(group: Sequence[Asked]) -> list[Reply]:
-    lines, tokens = _lines(group)
     replies = []
-    for asked, own, count in zip(group, lines, tokens, strict=True):
-        asked.tokens = count
+    for asked, own in zip(group, _lines(group), strict=True):
         answered = iter(own)
         numbers = {row.number: None for row in asked.rows} | dict.fromkeys(asked.bad)
         written = (
@@ -283,7 +284,7 @@ def _each(
         for asked in group:
             made = (make(asked.model, row, asked.request) for row in asked.rows)
             lines = [json.dumps(each, ensure_ascii=False) for each in made]
-            replies.append(Reply(200, _envelope(key, lines, asked.model)))
+            replies.append(Reply(200, _envelope(key, lines, asked)))
         return replies
 
     return answer

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import resources
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from gonie.tasks.run_files import RUNS
 from gonie.tasks.table import TASKS
 
 if TYPE_CHECKING:
+    from gonie.client.client import Client
     from gonie.tasks.classification.classifier import TextClassifier
     from gonie.tasks.tagging.tagger import Tagger
 
@@ -28,12 +29,16 @@ RECIPE = "recipe.toml"
 def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
     """Load the model in ``path``, a bundle or a run folder. ``threads`` limits the CPU threads of a call.
 
-    With ``task``, a model of another task raises an error.
+    The URL of a service returns a ``Client``. With ``task``, a model of another task raises an error.
     """
     if not isinstance(path, str | PathLike):
         raise InputError(
             f"not the folder of a model: {path!r}", fix="Pass the path of a run folder or a bundle"
         )
+    from gonie.client.address import is_url
+
+    if is_url(path):
+        return _connect(path, task)
     folder = find_bundle(Path(path))
     bundle = read_bundle(folder, bundle_kinds())
     found = TASKS[bundle.task]
@@ -48,6 +53,17 @@ def load(path: str | PathLike[str], *, threads: int | None = None, task: str | N
         raise
     except GonieError as error:
         raise BundleError(f"{folder}: {error}") from error
+
+
+def _connect(url: str | PathLike[str], task: str | None) -> Client:
+    """Return a client of a service, whose model is checked now."""
+    from gonie.client.client import Client
+
+    client = Client(fspath(url))
+    found = TASKS.get(client.task)
+    if found is not None and task not in (None, found.name):
+        raise BundleError(f"{url} is a {found.model}; {found.describe_use(url)}")
+    return client
 
 
 def restore(files: Mapping[str, bytes], path: Path, threads: int | None, settings: Mapping[str, Any]) -> Any:
@@ -90,7 +106,14 @@ def _shipped_recipe(name: Path) -> str | None:
 
 def find_bundle(path: Path) -> Path:
     """Return the folder of the bundle: ``path`` itself, or the bundle inside a run folder."""
+    from gonie.client.address import ServiceAddress, is_url
+
     inside = path / BUNDLE
+    if is_url(path):
+        url = ServiceAddress.parse(path)
+        raise BundleError(
+            f"{url} is a service, but this needs the model itself. Pass its run folder or bundle"
+        )
     if not path.exists() and is_model(RUNS / path):
         raise BundleError(f"{path}: folder not found. Did you mean {RUNS / path}?")
     if not path.exists() and (task := _shipped_recipe(path)) is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.errors import BundleError, GonieError
+from gonie.tasks.bundled import BundledModel
 from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.load import load
@@ -32,6 +33,7 @@ class LoadedModel(NamedTuple):
 
     def evaluator(self, given: Iterable[str]) -> Evaluator:
         """Return the interface that scores files, or raise an error if a ``given`` option does not apply."""
+        self._check_local()
         if self.task.evaluation is None:
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be scored on a file")
         found = self.task.evaluation()
@@ -45,6 +47,13 @@ class LoadedModel(NamedTuple):
             raise GonieError(f"{_listed(others)} not apply to {self.task.model}s")
         return found
 
+    def _check_local(self) -> None:
+        """Refuse a model of a service where the model itself is needed."""
+        if not isinstance(self.model, BundledModel):
+            raise GonieError(
+                f"{self.folder} is a service, but this needs the model itself. Pass its run folder or bundle"
+            )
+
     def notes_on(self, file: str | PathLike[str]) -> list[str]:
         """Return a warning if the model was trained on this file."""
         from gonie.tasks.paths import locate  # needs pydantic, which prediction does without
@@ -56,6 +65,7 @@ class LoadedModel(NamedTuple):
 
     def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
         """Return the model with explanations, or raise an error for options that do not apply."""
+        self._check_local()
         if self.task.explanation is None:
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained")
         found = self.task.explanation()
@@ -82,6 +92,14 @@ def _listed(options: Sequence[str]) -> str:
 
 
 def load_model(folder: str | PathLike[str], *, threads: int | None = None) -> LoadedModel:
-    """Load the model in a bundle or run folder, together with its task."""
-    model = load(folder, threads=threads)
-    return LoadedModel(TASKS[model.task], model, str(folder))
+    """Load the model in a bundle or run folder, or at the URL of a service, together with its task."""
+    from gonie.client.address import ServiceAddress, is_url
+
+    if not is_url(folder):
+        model = load(folder, threads=threads)
+        return LoadedModel(TASKS[model.task], model, str(folder))
+    from gonie.client.remote_models import connect
+
+    url = str(ServiceAddress.parse(folder))
+    remote = connect(url)
+    return LoadedModel(TASKS[remote.task], remote, url)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple, overload
 
+from gonie.errors import InputError
 from gonie.text.notebook import marked_text, score_bars
 
 Edges = tuple[Sequence[int], Sequence[int]]
@@ -21,6 +22,8 @@ Edges = tuple[Sequence[int], Sequence[int]]
 
 DIGITS = 6
 """Decimal places of a probability in a record, and significant digits of that of a candidate."""
+UNREADABLE = (KeyError, TypeError, AttributeError, ValueError, IndexError)
+"""Raised by a record with missing fields or other values."""
 SHOWN = 60
 """The number of characters of a text in a repr."""
 
@@ -225,6 +228,36 @@ class Document:
             record["nbest"] = [[*map(_candidate_record, own)] for own in self.nbest]
         return _with_notes(record, self.notes)
 
+    @classmethod
+    def from_dict(
+        cls, record: Mapping[str, Any], *, sentences: Sequence[Sequence[int]] | None = None
+    ) -> Document:
+        """Return the document of a record that ``to_dict`` returned, with rounded scores.
+
+        A record has no ``sentences``. If they are not given, they are those of ``nbest``. Without it, all
+        tokens are one sentence. Offsets must be in code points.
+        """
+        try:
+            nbest = record.get("nbest")
+            tokens = tuple(map(token_of_record, record["tokens"]))
+            if sentences is None:
+                lengths = [len(own[0]["tags"]) for own in nbest or () if own]
+                known = nbest is not None and len(lengths) == len(nbest)
+                lengths = lengths if known else [len(tokens)] if tokens else []
+                sentences = list(pairwise(accumulate(lengths, initial=0)))
+            return cls(
+                text=record["text"],
+                tokens=tokens,
+                sentences=tuple((start, end) for start, end in sentences),
+                spans=tuple(map(_span_of_record, record["spans"])),
+                notes=tuple(record.get("notes", ())),
+                nbest=None
+                if nbest is None
+                else tuple(tuple(map(_candidate_of_record, own)) for own in nbest),
+            )
+        except UNREADABLE as error:
+            raise InputError(f"not the record of a document: {record!r}"[:200]) from error
+
     def to_json(self) -> str:
         """Return ``to_dict`` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
@@ -252,7 +285,7 @@ class Classification:
 
     ``scores`` has every label's probability. ``labels`` are the predicted labels: ``label`` alone, or, for
     multi-label models (``multi_label``), each label with a probability above one half, which may be none.
-    ``tokens`` is the number of tokens read. ``notes`` say what was left out.
+    ``tokens`` is the number of tokens read, 0 if it is not known. ``notes`` say what was left out.
     """
 
     text: str
@@ -260,7 +293,7 @@ class Classification:
     score: float
     scores: Mapping[str, float]
     labels: tuple[str, ...]
-    tokens: int = 0
+    tokens: int = field(default=0, compare=False)
     notes: tuple[str, ...] = ()
     multi_label: bool = False
 
@@ -268,6 +301,22 @@ class Classification:
         """Return the object that ``gonie classify --output jsonl`` writes for a text."""
         record: dict[str, Any] = {"text": self.text, **label_record(self.label, self.score, self.scores)}
         return _with_notes(record | ({"labels": list(self.labels)} if self.multi_label else {}), self.notes)
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Classification:
+        """Return the classification of a record that ``to_dict`` returned, with rounded scores."""
+        try:
+            return cls(
+                text=record["text"],
+                label=record["label"],
+                score=record["score"],
+                scores=dict(record["scores"]),
+                labels=tuple(record.get("labels", (record["label"],))),
+                notes=tuple(record.get("notes", ())),
+                multi_label="labels" in record,
+            )
+        except UNREADABLE as error:
+            raise InputError(f"not the record of a classification: {record!r}"[:200]) from error
 
     def to_json(self) -> str:
         """Return ``to_dict`` as JSON."""
@@ -306,6 +355,21 @@ def _token_record(token: Token) -> dict[str, Any]:
     if token.morphemes:
         known["morphemes"] = [{"form": each.form, "tag": each.tag} for each in token.morphemes]
     return known
+
+
+def token_of_record(record: Mapping[str, Any]) -> Token:
+    """Return the token of its record in ``Document.to_dict``."""
+    morphemes = tuple(Morpheme(each["form"], each["tag"]) for each in record.get("morphemes", ()))
+    score, tag = record.get("score"), record.get("tag")
+    return Token(record["text"], record["start"], record["end"], tag, score, morphemes)
+
+
+def _span_of_record(record: Mapping[str, Any]) -> Span:
+    return Span(record["start"], record["end"], record["label"], record["text"], record.get("score"))
+
+
+def _candidate_of_record(record: Mapping[str, Any]) -> Candidate:
+    return Candidate(tuple(record["tags"]), record["score"], tuple(map(_span_of_record, record["spans"])))
 
 
 def _candidate_record(candidate: Candidate) -> dict[str, Any]:

@@ -16,7 +16,8 @@ import gonie
 from gonie.errors import BundleError, InputError
 from gonie.runtime.scorer import Batch, ScoredTexts, TextScorer
 from gonie.tasks.classification.reading import TextBatchSize
-from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier
+from gonie.tasks.pairs.answer import PairAnswer
+from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.load import load_pair_bundle
 from gonie.text.labelled_text import LabelledPair
 

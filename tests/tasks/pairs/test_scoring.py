@@ -6,7 +6,7 @@ import pytest
 
 from gonie.errors import InputError
 from gonie.metrics.classes import ClassEvaluation
-from gonie.tasks.pairs.classifier import PairAnswer
+from gonie.tasks.pairs.answer import PairAnswer
 from gonie.tasks.pairs.scoring import check_answers, score_pairs
 from gonie.tasks.pairs.values import ValueEvaluation
 from gonie.text.labelled_text import LabelledPair

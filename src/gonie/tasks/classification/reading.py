@@ -30,13 +30,14 @@ class Reading(NamedTuple):
 
 
 class TextBatchSize(NamedTuple):
-    """The maximum tokens, including padding, and the maximum texts of a batch."""
+    """The maximum tokens, including padding, the maximum texts, and the maximum padding of a batch."""
 
     tokens: int
     texts: int
+    padding: int | None = None
 
 
-ONNX_TEXT_BATCH = TextBatchSize(8192, 128)
+ONNX_TEXT_BATCH = TextBatchSize(8192, 128, 64)
 
 
 class TextReader(BundledModel):
@@ -79,8 +80,10 @@ class TextReader(BundledModel):
 
     def read_encoded(self, corpus: TextCorpus) -> list[Reading]:
         """Return the scores and attention weights of encoded texts."""
-        tokens, texts = self._batch_size
-        batches = list(sorted_batches(corpus.lengths, tokens=tokens, sentences=texts, heights=corpus.heights))
+        tokens, texts, padding = self._batch_size
+        batches = sorted_batches(
+            corpus.lengths, tokens=tokens, sentences=texts, padding=padding, heights=corpus.heights
+        )
 
         def read(rows: NDArray[np.int64]) -> list[Reading]:
             return list(self._readings(corpus.batch(rows)))

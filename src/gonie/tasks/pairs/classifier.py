@@ -6,77 +6,27 @@ score that is reported is the score of the model that ships.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.errors import InputError
 from gonie.features.text_corpus import TextCorpus
 from gonie.runtime.groups import FIRST, grouped
 from gonie.runtime.scorer import TextScorer
-from gonie.tasks.classification.reading import ONNX_TEXT_BATCH, TextBatchSize, TextReader
+from gonie.tasks.classification.reading import TextBatchSize, TextReader
 from gonie.tasks.contexts import check_stream, with_contexts
+from gonie.tasks.pairs.answer import Pair, PairAnswer, checked_pair
 from gonie.tasks.pairs.encoding import PairEncoding
 from gonie.text.labelled_text import LabelledPair
-from gonie.text.notebook import score_bars
 from gonie.text.passages import Passage
-from gonie.text.plain_text import checked_text
 from gonie.text.report import Report
-from gonie.text.types import DIGITS, label_record, shortened
 
 Context = TypeVar("Context")
-Pair: TypeAlias = tuple[str, str] | LabelledPair
-"""Two texts, in the order in which the model was trained."""
 
-
-@dataclass(frozen=True, slots=True)
-class PairAnswer:
-    """The prediction for two texts: a label with its probability, or a value.
-
-    ``scores`` has the probability of every label. A model of values has only ``value``. ``notes`` say what
-    was left out of the texts.
-    """
-
-    text: str
-    text_pair: str
-    label: str | None = None
-    score: float | None = None
-    scores: Mapping[str, float] = field(default_factory=dict)
-    value: float | None = None
-    tokens: int = 0
-    notes: tuple[str, ...] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The label as a tuple, empty for a model of values."""
-        return () if self.label is None else (self.label,)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the object that ``gonie classify --output jsonl`` writes for a pair."""
-        record: dict[str, Any] = {"text": self.text, "text_pair": self.text_pair}
-        if self.value is not None:
-            record["value"] = round(self.value, DIGITS)
-        else:
-            record |= label_record(self.label, self.score, self.scores)
-        return record | ({"notes": list(self.notes)} if self.notes else {})
-
-    def to_json(self) -> str:
-        """Return ``to_dict`` as JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
-
-    def __repr__(self) -> str:
-        texts = f"{shortened(self.text)!r}, {shortened(self.text_pair)!r}"
-        if self.value is not None:
-            return f"PairAnswer({texts}, value={self.value:.4f})"
-        return f"PairAnswer({texts}, label={self.label!r}, score={self.score or 0.0:.4f})"
-
-    def _repr_html_(self) -> str:
-        value = [] if self.value is None else [f"value {self.value:.4f}"]
-        return score_bars([self.text, self.text_pair, *value], self.scores, self.labels)
+ONNX_PAIR_BATCH = TextBatchSize(8192, 128, 0)
+"""Pairs in a batch are equally long: attention sums in another order over padding, which changes a digit."""
 
 
 class TokenisedPair(NamedTuple):
@@ -117,7 +67,7 @@ class PairClassifier(TextReader):
         scorer: TextScorer,
         temperature: float = 1.0,
         recipe: Mapping[str, Any] | None = None,
-        batch_size: TextBatchSize = ONNX_TEXT_BATCH,
+        batch_size: TextBatchSize = ONNX_PAIR_BATCH,
     ) -> None:
         super().__init__(
             encoding=encoding.texts, scorer=scorer, temperature=temperature, batch_size=batch_size
@@ -208,14 +158,3 @@ class PairClassifier(TextReader):
             tokens=given.tokens,
             notes=given.notes,
         )
-
-
-def checked_pair(pair: Pair | Sequence[str]) -> LabelledPair:
-    """Return the pair, or raise InputError if it is not two texts."""
-    if not isinstance(pair, LabelledPair):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise InputError(f"not a pair of texts: {pair!r}"[:200], fix="Pass two texts: (text, text_pair)")
-        pair = LabelledPair(*pair)
-    checked_text(pair.first)
-    checked_text(pair.second)
-    return pair

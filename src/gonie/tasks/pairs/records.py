@@ -12,7 +12,8 @@ from gonie.formats.pair_rows import TEXTS
 from gonie.formats.text_rows import JSONL, PARQUET, TABLES, TEXT, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.records import TextNotes
-from gonie.tasks.pairs.classifier import PairAnswer, PairClassifier, checked_pair
+from gonie.tasks.pairs.answer import PairAnswer, checked_pair
+from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.records import Answered, InputKinds, Reject, noted, rounded
 from gonie.text.labelled_text import LabelledPair

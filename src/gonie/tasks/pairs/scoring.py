@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gonie.errors import InputError
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
-from gonie.tasks.pairs.classifier import PairAnswer
+from gonie.tasks.pairs.answer import PairAnswer
 from gonie.tasks.pairs.values import ValueEvaluation, evaluate_values
 from gonie.text.labelled_text import LabelledPair
 

@@ -10,7 +10,7 @@ from gonie.messages import say
 from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.terminal import one_line
-from gonie.tasks.pairs.classifier import PairAnswer
+from gonie.tasks.pairs.answer import PairAnswer
 from gonie.tasks.pairs.values import PairError, ValueEvaluation
 from gonie.text.report import count
 

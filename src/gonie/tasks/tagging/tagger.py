@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from gonie.features.batching import sorted_batches
+from gonie.features.batching import cut, sorted_batches
 from gonie.features.corpus import Corpus, collate
 from gonie.features.encoding import Encoding
 from gonie.runtime.decoder import Decoder
@@ -40,14 +40,18 @@ CHUNK_CELLS = 1 << 21  # maximum tokens times tags of a chunk, which shortens ch
 
 
 class BatchSize(NamedTuple):
-    """The maximum tokens, including padding, the maximum sentences and the maximum padding of a batch."""
+    """The maximum tokens, including padding, and the maximum sentences of a batch.
+
+    A batch is decoded at once. The network scores it in parts of at most ``padding`` cells of padding each,
+    if that is limited, because padding takes as long as words.
+    """
 
     tokens: int
     sentences: int
     padding: int | None = None
 
 
-ONNX_BATCH = BatchSize(2048, 64, 32)  # on a CPU, larger batches are no faster, and padding takes time
+ONNX_BATCH = BatchSize(2048, 64, 32)  # larger batches are not faster on a CPU, and have more padding
 
 SplitText = tuple[str, list[Sentence]]
 """A text and its sentences."""
@@ -369,12 +373,21 @@ class Tagger(BundledModel):
 
     def _batches(self, lengths: NDArray[np.int64]) -> list[Rows]:
         """Divide sentences of these lengths into batches."""
-        tokens, sentences, padding = self._batch_size
-        return list(sorted_batches(lengths, tokens=tokens, sentences=sentences, padding=padding))
+        tokens, sentences, _ = self._batch_size
+        return list(sorted_batches(lengths, tokens=tokens, sentences=sentences))
 
     def _scored(self, corpus: Corpus, rows: Rows) -> Scored:
-        batch = collate(corpus, rows)
-        return Scored(self.scorer.scores(batch), batch["lengths"])
+        """Return the scores of a batch, whose rows are ordered by length."""
+        lengths, (tokens, sentences, padding) = corpus.lengths[rows], self._batch_size
+        places = np.arange(len(rows))
+        parts = cut(lengths, places, tokens=tokens, sentences=sentences, padding=padding)
+        if len(parts) == 1:
+            return Scored(self.scorer.scores(collate(corpus, rows)), lengths)
+        scores = np.zeros((len(rows), int(lengths.max()), len(self.labels)), dtype=np.float32)  # (B, T, K)
+        for part in parts:
+            found = self.scorer.scores(collate(corpus, rows[part]))
+            scores[part[0] : part[-1] + 1, : found.shape[1]] = found
+        return Scored(scores, lengths)
 
     def _with(self, decoding: Decoding, candidates: Candidates | None) -> Tagger:
         """Return a tagger with the same model and other settings."""

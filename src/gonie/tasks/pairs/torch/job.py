@@ -15,8 +15,9 @@ from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.scoring import MAJORITY
+from gonie.tasks.pairs.answer import PairAnswer
 from gonie.tasks.pairs.bundle import PairBundle
-from gonie.tasks.pairs.classifier import EncodedPairs, PairAnswer, PairClassifier
+from gonie.tasks.pairs.classifier import EncodedPairs, PairClassifier
 from gonie.tasks.pairs.evaluation import render_pairs
 from gonie.tasks.pairs.load import load_pair_bundle
 from gonie.tasks.pairs.recipe import PairRecipe
