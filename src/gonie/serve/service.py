@@ -199,6 +199,8 @@ class Service:
                 connection.on_gone = None
 
     def _late(self, ticket: Ticket, seconds: float) -> None:
+        if ticket.reply.done():  # answered in the same moment
+            return
         self._dispatcher.withdraw(ticket)
         self._metrics.refused("deadline")
         ticket.answer(problem("deadline", f"no answer within {ceil(seconds * 1000):,} ms. Try again later"))
