@@ -198,6 +198,7 @@ def buildah(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Buildah]:
         pytest.skip(f"debootstrap cannot make a base image: {made.stdout[-300:]}")
     base = build("from", "scratch")
     for special in ("dev", "proc", "sys"):  # devices must not be read as files
+        assert not os.path.ismount(system / special)
         shutil.rmtree(system / special)
         (system / special).mkdir()
     build("add", "--quiet", base, str(system), "/")
