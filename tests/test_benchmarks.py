@@ -44,6 +44,11 @@ def test_help_of_the_tagging_scripts_lists_peers(script: str) -> None:
     assert "--peers" in run(script, "--help")
 
 
+@pytest.mark.parametrize("script", ["serve.py", "serve_chaos.py", "serve_hostile.py"])
+def test_the_benchmarks_of_the_service_have_help(script: str) -> None:
+    assert "a run folder or a bundle" in run(script, "--help")
+
+
 def test_the_elmo_benchmark_has_help() -> None:
     assert "a run folder or a bundle" in run("tag_elmo.py", "--help")
 

@@ -18,12 +18,13 @@ from typing import Any
 import pytest
 
 from gonie.runtime.bundle import write_bundle
-from support.service_process import free_port
+from support.service_process import GONIE, free_port, running_service
 
 pytest.importorskip("fastapi", reason="the extra serve is not installed")
 
 GUIDES = Path(__file__).parents[1] / "docs" / "guides"
 BLOCK = re.compile(r"^<!-- shell -->\n```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CONSOLE = re.compile(r"^<!-- shell -->\n```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 STOP = 'trap \'kill -KILL "${service:-}" "${swapped:-}" 2> /dev/null || true\' EXIT\n'
 """Ends the services if a command fails."""
 
@@ -67,6 +68,23 @@ def test_the_commands_of_the_guide_work(
     assert {"documents", "results"} <= {key for line in lines for key in line}
     assert re.search("swapped|nothing to swap", logs)
     assert ended.stdout.rstrip().endswith("stopped")
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.ko.md"])
+def test_the_service_of_the_readme_prints_what_is_shown(page: str, toy_run: Path, tmp_path: Path) -> None:
+    (block,) = CONSOLE.findall((GUIDES.parents[1] / page).read_text("utf-8"))
+    serve, curl = (line[2:] for line in block.splitlines() if line.startswith("$ "))
+    shown = [line for line in block.splitlines() if not line.startswith("$ ")]
+    port = free_port()
+    assert serve.startswith("gonie ")
+    assert serve.endswith(" serve runs/mine &")
+    command = [*GONIE, *serve.split()[1:-2], f"mine={toy_run}", "--port", str(port)]
+    with running_service(command, tmp_path, port=port) as service:
+        ended = subprocess.run(
+            ["bash", "-c", curl.replace("8000", str(port))], capture_output=True, text=True, check=True
+        )
+        assert service.log().splitlines() == [line.replace("8000", str(port)) for line in shown[:2]]
+    assert ended.stdout.startswith(shown[2].partition('[{"start')[0])  # the toy model has other spans
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:

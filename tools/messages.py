@@ -45,24 +45,17 @@ UNSEEN = (
     "reports/html/",
     "tasks/torch/synthetic.py",
     "tasks/tagging/torch/synthetic.py",
-    # what the service answers over HTTP, logs and counts is for programs
-    "serve/answers.py",
-    "serve/api.py",
-    "serve/connection.py",
-    "serve/dispatcher.py",
-    "serve/explanations.py",
-    "serve/http_server.py",
-    "serve/line_stream.py",
-    "serve/metrics.py",
-    "serve/problems.py",
-    "serve/reference.py",
-    "serve/requests.py",
-    "serve/routes.py",
-    "serve/served_model.py",
-    "serve/service.py",
-    "serve/worker.py",
+    "serve/",  # what the service answers, logs and counts is for programs
 )
 """Files without texts for the command line."""
+SEEN = (
+    "serve/keys.py",
+    "serve/model_path.py",
+    "serve/server.py",
+    "serve/telemetry.py",
+    "serve/worker_process.py",
+)
+"""Files in these folders that have texts for the command line: errors at the start."""
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
@@ -74,7 +67,7 @@ CODE = re.compile(
 SHOWN = {
     "section", "note", "folded", "say", "opening", "add_column", "Table", "score_grid", "help", "count",
     "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose", "grid_of",
-    "_grid",
+    "_grid", "chapters",
 }  # fmt: skip
 """Functions whose arguments are shown, also single words."""
 NAMED = {"header", "columns", "_COLUMNS", "COLUMNS", "names", "caption", "purpose", "noun", "title", "unit"}
@@ -142,7 +135,7 @@ OTHERS = {
         "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
         "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters",
         "seconds", "spaces", "commas", "semicolons", "choices", "relations", "column", "columns",
-        "standard input", "<{0}> without </{1}>", "</{0}> without <{1}>",
+        "standard input", "Contents", "<{0}> without </{1}>", "</{0}> without <{1}>",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "to", "context", "pair classifiers", "none",
@@ -169,12 +162,14 @@ EXAMPLES = {
     "gonie tag runs/ner --file letters.txt --output jsonl > tagged.jsonl",
     "gonie tag runs/ner --file tickets.csv --column question --output jsonl > tagged.jsonl",
     "cat words.conll | gonie tag runs/ner --input conll --output conll",
+    "gonie tag runs/ner --file posts.txt --output jsonl --offsets utf16 > for-javascript.jsonl",
     "gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet",
     "gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html",
     "gonie evaluate runs/ner dev.conll --errors errors.tsv",
     "gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5",
     'gonie explain runs/pairs "A man plays the flute." "A man makes music."',
     'gonie explain runs/ner "George is happy about the election outcome." --nbest 3',
+    'gonie explain runs/ner "Samsung managers met in Seoul." --span Samsung=ORG',
 }
 """Examples of commands on help pages that have other texts or files in other languages."""
 
@@ -197,7 +192,7 @@ def _all_texts() -> Iterator[tuple[str, Iterable[str]]]:
     yield "recipes", map(recipe_summary, recipe_names())
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
-        if not name.startswith(UNSEEN):
+        if name.startswith(SEEN) or not name.startswith(UNSEEN):
             yield name, Module(ast.parse(path.read_text("utf-8")), view=bool(VIEWS.search(name))).texts()
 
 

@@ -47,6 +47,29 @@ def test_a_tagger_explains_each_span(tagged: Any) -> None:
     assert "no spans" in repr(gonie.explain(tagged.model, "It rains", methods=["erasure"]))
 
 
+def test_a_span_that_is_not_tagged_is_asked_about(tagged: Any) -> None:
+    text = "Anna Kim works in Seoul"
+    found = gonie.explain(tagged.model, text, methods=["erasure"], spans=["works=LOC", ("Seoul", None)])
+    first, second, *predicted = found.answers
+    assert first.asked is not None
+    assert (first.label, first.text, first.asked.predicted) == ("LOC", "works", False)
+    assert second.asked is not None
+    assert (second.label, second.asked.predicted) == ("LOC", True)
+    assert [answer.asked for answer in predicted] == [None] * len(tagged.model(text).spans)
+    record = found.to_dict()["answers"][0]
+    assert record["asked"] is True
+    assert record["score"] < record["preferred"]["score"]
+    assert record["preferred"]["tags"] == ["O"]
+    assert record["gap"] > 0
+    assert len(record["weights"]["erasure"]) == 5
+    assert "asked" not in found.to_dict()["answers"][2]
+    assert json.loads(found.to_json())["answers"][0] == record
+    assert "‘works’ is not tagged LOC: probability" in repr(found)
+    assert "‘works’ is not tagged LOC: probability" in found._repr_html_()
+    with pytest.raises(gonie.InputError, match="'Tokyo' does not occur in the text"):
+        gonie.explain(tagged.model, text, spans="Tokyo=LOC")
+
+
 def test_a_pair_is_a_tuple(paired: Any) -> None:
     one = gonie.explain(paired.model, ("a man runs", "a man moves"), methods=["erasure"])
     assert one.answers[0].words == ("a", "man", "runs", "a", "man", "moves")

@@ -170,6 +170,7 @@ def test_a_bundle_is_explained_without_gradients_and_without_torch(toy_run: Path
         (("--method", "gradients"), ("run folder", "is a bundle")),
         (("--method", "magic"), ("--method", "magic", "Use attention, gradients, erasure")),
         (("--nbest", "3"), ("--nbest works only with taggers", "is a classifier")),
+        (("--span", "good=ORG"), ("--span works only with taggers", "is a classifier")),
         (("--nbest", "0"), ("must be between 1 and",)),
         (("--on", "none.tsv"), ("none.tsv",)),
         (("--file", "none.txt"), ("TEXT and --file",)),
@@ -179,6 +180,66 @@ def test_options_that_a_classifier_does_not_support_are_refused(
     gonie: Gonie, reviews: Path, arguments: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
     assert gonie("explain", reviews, "good", *arguments).refused(*words)
+
+
+def test_a_span_that_is_not_tagged_is_explained(gonie: Gonie, toy_run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "why.html"
+    text = "Anna Kim lives in Seoul and lives well ."
+    outcome = gonie(
+        "explain",
+        toy_run,
+        text,
+        "--span",
+        "lives=LOC",
+        "--span",
+        "Seou",
+        "--method",
+        "erasure",
+        "--html",
+        page,
+    )
+    assert outcome.code == 0, outcome.err
+    html = page.read_text("utf-8")
+    for due in (
+        "‘lives’ is not tagged LOC: probability ",
+        "The model prefers O (",
+        "Their log-odds differ by ",
+        "‘Seoul’ is tagged LOC: probability ",
+    ):
+        assert due in outcome.out, due
+        assert due in html, due
+    for due in (
+        "Against it, by erasure: ",
+        "erasure, for LOC",
+        "'lives' occurs 2 times, and this is the first.",
+    ):
+        assert due in outcome.out, due
+    assert "'Seou' is not made of whole tokens, so this is about 'Seoul'." in outcome.out
+    assert html.index("is not tagged LOC") < html.index("How to read this")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ("Anna lives", "--span", "Tokyo=LOC"),
+            ("'Tokyo' does not occur in the text", "Copy it from the text"),
+        ),
+        (("Anna lives", "--span", "anna=PER"), ("'anna' does not occur", "Did you mean 'Anna'?")),
+        (
+            ("Anna lives", "--span", "Anna=PET"),
+            ("unknown type 'PET' of the span 'Anna'", "Use one of", "PER"),
+        ),
+        (("Anna lives", "--span", "Anna#2=PER"), ("there is no Anna#2: 'Anna' occurs 1 time",)),
+        (("Anna lives", "--span", "=PER"), ("no text in the span", "Write TEXT=TYPE")),
+        (("It rains. We go.", "--span", ". We=PER"), ("crosses the end of a sentence",)),
+        (("--span", "Anna=PER"), ("spans can be asked about only in a text",)),
+    ],
+)
+def test_mistakes_in_a_span_are_explained(
+    gonie: Gonie, toy_run: Path, arguments: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    assert gonie("explain", toy_run, *arguments, stdin=b"Anna lives\n").refused(*words)
 
 
 def test_options_that_a_tagger_does_not_support_are_refused(

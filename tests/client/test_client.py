@@ -71,9 +71,9 @@ def test_settings_are_sent(client: Client, service: ScriptedService) -> None:
     changed = client.with_decoding("posterior", {"PER": 0.5}).with_nbest(3)
     changed("Anna")
     wanted = {"texts": ["Anna"], "model": "ner", "decode": "posterior", "bias": {"PER": 0.5}, "nbest": 3}
-    assert service.requests()[-1].body == wanted
+    assert service.requests()[-1].body == {**wanted, "sentences": True}
     client("Anna")
-    assert service.requests()[-1].body == {"texts": ["Anna"], "model": "ner"}
+    assert service.requests()[-1].body == {"texts": ["Anna"], "model": "ner", "sentences": True}
     assert len(service.requests("/v1/models")) == 1
 
 

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
-from gonie.reports.class_report import BEGINNING, END, MOST_ERRORS, render_classes, shortened
+from gonie.reports.class_report import (
+    BEGINNING,
+    END,
+    MOST_ERRORS,
+    MOST_EXPLAINED,
+    render_classes,
+    shortened,
+)
+from gonie.reports.html.markup import Markup, element
 
 HOSTILE = '"><script>alert(1)</script><img src="https://evil.example/x" onerror=alert(2)>'
 CURVE = [{"epoch": n, "loss": 5 / n, "score": n / 10, "rate": 0.1, "seconds": 1.5} for n in range(1, 4)]
@@ -66,7 +74,7 @@ def test_the_page_shows_scores_sections_and_errors(parse: Any) -> None:
     scores = ("runs/nsmc", "66.67", "accuracy of texts", "95% interval", "ROC AUC", "macro F1", "all (micro)")
     sections = ("Training loss per text", "Confusion", "Calibration", "log loss", "By length", "21–40")
     errors = (
-        "Worst errors",
+        "Errors",
         "긍정",
         "부정",
         "정말 재미있다",
@@ -141,9 +149,30 @@ def test_the_most_confident_errors_are_shown_and_the_rest_counted(parse: Any) ->
     table = np.stack([1 - chances, chances], axis=1)
     wrong = evaluate_classes(gold, [("b",)] * size, table, ["a", "b"], bootstrap=0)
     text = text_of(parse, wrong)
-    assert f"The {MOST_ERRORS} most confident of {size}" in text
+    assert f"The {MOST_ERRORS} most confident of {size} errors; 30 are left out." in text
     assert f"text number {size - 1}." in text
     assert "text number 0." not in text
+
+
+def test_scores_come_first_then_errors_and_training_last() -> None:
+    page = render_classes(two_labels(), title="t", curve=CURVE, details={"file": "x"})
+    names = re.findall(r"<h2>(.*?)</h2>", page)
+    assert names == ["Labels", "Confusion", "Calibration", "By length", "Errors", "Training", "Details"]
+
+
+def test_only_the_first_errors_are_explained() -> None:
+    gold = [Text(f"text {n}.", ("a",)) for n in range(MOST_EXPLAINED + 5)]
+    wrong = evaluate_classes(gold, [("b",)] * len(gold), [[0.25, 0.75]] * len(gold), ["a", "b"], bootstrap=0)
+
+    class Explainer:
+        style = ".mine {}"
+
+        def __call__(self, error: Any) -> Markup:
+            return element("p", "explained")
+
+    page = render_classes(wrong, title="t", explain=Explainer())
+    assert page.count("<p>explained</p>") == MOST_EXPLAINED
+    assert page.count("<article") == len(gold)
 
 
 def test_a_long_text_is_shortened_in_the_middle() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from gonie.metrics.mistakes import find_mistake
 from gonie.metrics.spans import unit_spans
-from gonie.reports.error_passages import passage
+from gonie.reports.error_passages import kinds_of, passage, wrong_labels
 from gonie.text.types import Sentence
 
 
@@ -31,6 +31,22 @@ def text_of(markup):
 )
 def test_each_kind_of_error_is_named(gold, predicted, labels):
     assert re.findall(r"<small>(.*?)</small>", shown(["x", "y"], gold, predicted)) == labels
+
+
+def test_a_sentence_is_found_by_its_kinds_of_errors_and_wrong_labels():
+    gold, predicted = (
+        [(0, 1, "A"), (1, 3, "B"), (4, 5, "E")],
+        [(0, 1, "C"), (1, 2, "B"), (3, 4, "D"), (4, 5, "E")],
+    )
+    mistake = find_mistake(Sentence(words=tuple("vwxyz")), gold, predicted)
+    assert kinds_of(mistake) == ["spurious", "wrong boundary", "wrong type"]
+    assert wrong_labels(mistake) == ["A", "B", "C", "D"]
+
+
+def test_marks_have_the_colour_of_their_label():
+    mistake = find_mistake(Sentence(words=("x", "y")), [(0, 1, "A"), (1, 2, "B")], [(0, 1, "A")])
+    markup = passage(mistake, plain=False, colors={"A": "c4", "B": "c1"})
+    assert re.findall(r'<mark class="([^"]*)"', markup) == ["right c4", "due c1", "right c4"]
 
 
 def test_plain_tags_are_shown_only_for_wrong_tokens():

@@ -1,8 +1,8 @@
-"""Common parts of report pages: details, opening, training curve and numbers."""
+"""Common parts of report pages: details, opening and numbers."""
 
 import pytest
 
-from gonie.reports.report_page import detail_section, opening, percent, range_text, training
+from gonie.reports.report_page import details_of, opening, percent, range_text
 
 
 def test_details_are_shown_as_tables_lines_and_folds(parse):
@@ -12,10 +12,10 @@ def test_details_are_shown_as_tables_lines_and_folds(parse):
         "sizes": {"words": 10, "ok": True},
         "recipe": "a = 1\nb = 2",
     }
-    text = parse(detail_section(details)).text
+    text = parse(details_of(details)).text
     for wanted in ("83.25", "1,200", "train", "words", "True", "a = 1\nb = 2"):
         assert wanted in text
-    assert detail_section({}) is None
+    assert details_of({}) is None
 
 
 OPENING = {"score": 0.5, "measure": "accuracy", "values": {"seed": 7}, "told": "Told."}
@@ -29,11 +29,6 @@ def test_the_opening_shows_interval_and_warning_only_if_present(parse):
     assert parse(opening("t", interval=None, unknown={}, **OPENING)).text == [
         "t", "50.00", "accuracy", "seed", "7", "Told.",
     ]  # fmt: skip
-
-
-def test_a_run_without_epochs_has_no_curve():
-    assert training([]) is None
-    assert "<svg" in training([{"epoch": 1, "loss": 2.0}])
 
 
 @pytest.mark.parametrize(("value", "shown"), [(0.812345, "81.23"), (1.0, "100.00"), (0.0, "0.00")])

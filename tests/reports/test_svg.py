@@ -65,6 +65,15 @@ def test_labels_of_the_vertical_axis_fit_into_the_margin():
     assert all(7 * len(label) <= float(x) for x, label in labels)  # a digit is about 7 units wide
 
 
+@settings(deadline=None, max_examples=100)
+@given(st.floats(1e-9, 1e9), st.floats(1, 100))
+def test_labels_of_any_length_fit_into_the_margin_in_a_wide_font(rate, growth):
+    markup = training_curve([{"epoch": n, "rate": rate * growth**n} for n in range(3)])
+    labels = re.findall(r'<text x="([\d.]+)" [^>]*text-anchor="end">([^<]+)<', markup)
+    assert labels
+    assert all(7.7 * len(label) <= float(x) for x, label in labels)  # DejaVu Sans at 12 px
+
+
 def test_values_that_are_not_finite_numbers_are_left_out():
     records = [
         {"epoch": 1, "loss": float("nan")},

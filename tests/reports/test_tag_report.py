@@ -6,7 +6,7 @@ import pytest
 
 from gonie.metrics.evaluation import evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.reports.tag_report import how_scored, render
+from gonie.reports.tag_report import MOST_PASSAGES, how_scored, render
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
@@ -45,7 +45,7 @@ def test_the_page_shows_scores_errors_and_settings(parse):
     )
     text = " ".join(parse(page).text)
     scores = ("runs/ner", "40.00", "95% interval", "Dev score", "PER", "all (macro)")
-    errors = ("wrong boundary", "missed", "spurious", "Worst errors", "서울", "cannot predict: ORG (1)")
+    errors = ("wrong boundary", "missed", "spurious", "Errors", "서울", "cannot predict: ORG (1)")
     settings = ("seen in training with this type", "task = 'tag'", "Mode conlleval.")
     for wanted in (*scores, *errors, *settings):
         assert wanted in text, wanted
@@ -102,6 +102,36 @@ def test_the_page_is_accessible(parse):
     )
     assert "prefers-color-scheme: dark" in page
     assert 'name="viewport"' in page
+
+
+def test_scores_come_first_then_errors_and_training_last(parse):
+    page = render(spans_evaluation(), title="t", curve=CURVE, details={"recipe": "a = 1\nb = 2"})
+    names = re.findall(r"<h2>(.*?)</h2>", page)
+    assert names == ["Types", "Seen in training?", "Confusion", "Errors", "Tags", "Training", "Details"]
+    links = [found["href"] for tag, found in parse(page).tags if tag == "a"]
+    assert len(links) == len(names)
+    assert all(f'id="{link[1:]}"' in page for link in links)
+
+
+def test_types_have_different_colours_in_scores_and_errors():
+    page = render(spans_evaluation(), title="t")
+    found = {label: kind for kind, label in re.findall(r'<span class="tag (c\d)">(\w+)</span>', page)}
+    assert len(set(found.values())) == len(found) == 3
+    marks = re.findall(r'<mark class="\w+ (c\d)"><bdi>.*?</bdi><small>(\w+)', page)
+    assert {label for _, label in marks} == set(found)
+    assert all(found[label] == kind for kind, label in marks)
+
+
+def test_all_errors_are_listed_up_to_a_limit():
+    words = [Sentence(words=("a",), tags=("B-X",), path="d", line=n) for n in range(MOST_PASSAGES + 7)]
+    some, many = (
+        render(evaluate(gold, [["O"]] * len(gold), scheme=IOB2, bootstrap=0), title="t")
+        for gold in (words[:30], words)
+    )
+    assert some.count("<article") == 30
+    assert "30 sentences with errors." in some
+    assert many.count("<article") == MOST_PASSAGES
+    assert "The 500 worst of 507 sentences with errors; 7 are left out." in many
 
 
 def test_reports_of_plain_labels_have_their_own_texts(parse):

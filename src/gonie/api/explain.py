@@ -12,7 +12,8 @@ from gonie.api.models import loaded
 from gonie.api.settings import python_messages
 from gonie.errors import InputError
 from gonie.explaining.methods import TakeGradients, choose_methods, explain_items
-from gonie.reports.explanation import TagExplanation, TokenWeights
+from gonie.reports.explanation import AskedSpan, TagExplanation, TokenWeights
+from gonie.reports.explanations.asked import asked_answer
 from gonie.reports.explanations.heat import Rows, number
 from gonie.reports.explanations.shades import shades, strongest
 from gonie.reports.html.markup import Markup, element, fragment
@@ -33,6 +34,7 @@ class ExplainedAnswer:
     """One prediction about a text: its label, its probability, and the weights of each method.
 
     ``words`` are those that the weights refer to. A weight is positive if the word supports the prediction.
+    ``asked`` is set for a span that was asked about: what the model prefers to it.
     """
 
     label: str
@@ -42,17 +44,19 @@ class ExplainedAnswer:
     weights: dict[str, tuple[float, ...]]
     rows: Rows = field(repr=False)
     by_method: tuple[TokenWeights, ...] = field(repr=False)
+    asked: AskedSpan | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain values."""
         weights = {method: list(own) for method, own in self.weights.items()}
-        return {
+        found = {
             "label": self.label,
             "score": self.score,
             "text": self.text,
             "words": list(self.words),
             "weights": weights,
         }
+        return found if self.asked is None else found | _asked(self.asked)
 
     def __repr__(self) -> str:
         shown = []
@@ -61,6 +65,9 @@ class ExplainedAnswer:
                 (self._word(at, token), each.words[at][token]) for at, token in strongest(each, STRONGEST)
             ]
             shown.append(f"{each.method}: " + ", ".join(f"{word} {weight:+.2f}" for word, weight in words))
+        if self.asked is not None:
+            told = asked_answer(self.text, self.label, self.score or 0.0, self.asked)
+            return f"{told} ({'; '.join(shown)})"
         return f"{self.label} {self.text!r} ({'; '.join(shown)})"
 
     def _word(self, at: int, token: int) -> str:
@@ -70,7 +77,20 @@ class ExplainedAnswer:
         """Return a heat map of each method. Words that support the prediction are blue, others orange."""
         score = "" if self.score is None else f" {self.score:.2f}"
         maps = (_heat(self.rows, each) for each in self.by_method)
+        if self.asked is not None:
+            told = asked_answer(self.text, self.label, self.score or 0.0, self.asked)
+            return element("div", element("b", told), *maps)
         return element("div", element("b", self.label, score), " ", self.text[:80], *maps)
+
+
+def _asked(asked: AskedSpan) -> dict[str, Any]:
+    return {
+        "asked": True,
+        "predicted": asked.predicted,
+        "preferred": {"tags": list(asked.tags), "score": asked.probability},
+        "gap": asked.gap,
+        "notes": list(asked.notes),
+    }
 
 
 def _heat(rows: Rows, weights: TokenWeights) -> Markup:
@@ -134,8 +154,9 @@ def explain(
 
     ``model`` is a model or its folder. ``texts`` is one text, or a list of texts, for which a list is
     returned. A pair is a tuple of two texts. ``methods`` are any of ``attention``, ``gradients`` and
-    ``erasure``, by default all that the model supports. ``options`` are ``label`` (classifiers) and ``nbest``
-    (taggers). How faithful the methods are to a model, ``gonie explain`` measures.
+    ``erasure``, by default all that the model supports. ``options`` are ``label`` (classifiers), and
+    ``nbest`` and ``spans`` (taggers). ``spans=["Samsung=ORG"]`` asks why this piece of the text is not tagged
+    so. How faithful the methods are to a model, ``gonie explain`` measures.
     """
     with python_messages():
         found, folder = loaded(model)
@@ -180,10 +201,17 @@ def _answers(model: ExplainedModel, found: Any) -> Iterable[ExplainedAnswer]:
     words = tuple(piece.text for own in rows for piece in own if piece.token is not None)
     if isinstance(found, TagExplanation):
         offsets, surface = found.sentence.offsets(), found.sentence.surface
-        for span in found.spans:
-            text = surface[offsets[span.start][0] : offsets[span.end - 1][1]]
-            weights = _weights(span.weights)
-            yield ExplainedAnswer(span.label, span.probability, text, words, weights, rows, span.weights)
+        for span in (*found.asked, *found.spans):
+            yield ExplainedAnswer(
+                label=span.label,
+                score=span.probability,
+                text=surface[offsets[span.start][0] : offsets[span.end - 1][1]],
+                words=words,
+                weights=_weights(span.weights),
+                rows=rows,
+                by_method=span.weights,
+                asked=span.asked,
+            )
         return
     label = found.weights[0].label if found.weights else found.label
     score = found.probabilities.get(label)

@@ -107,8 +107,8 @@ class Command(TranslatedHelp, TyperCommand):
             raise explain_usage(error, path, self, given) from None
         if ctx.resilient_parsing:  # for completion
             return rest
-        texts = {text for name in TEXTS for text in _many(ctx.params.get(name))}
-        texts |= {f"--{name}={text}" for name in TEXTS for text in _many(ctx.params.get(name))}
+        given_texts = ((name, text) for name in TEXTS for text in _many(ctx.params.get(name)))
+        texts = [form for name, text in given_texts for form in (text, f"--{name}={text}")]
         service = ctx.params.get(MODEL)
         files = [word for word in given if word not in texts and not (is_url(word) and Path(word) == service)]
         if refused := explain_url(path, files):

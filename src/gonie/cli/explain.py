@@ -35,6 +35,14 @@ def explain(
         str | None,
         typer.Option(help="Explain this label of a classifier instead of the most probable one."),
     ] = None,
+    span: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT=TYPE",
+            help="Ask a tagger why this piece of the text is not tagged with this type (Samsung=ORG, "
+            "Samsung#2=ORG for the second occurrence). Without =TYPE: the likeliest type. Repeatable.",
+        ),
+    ] = None,
     on: Annotated[
         Path | None,
         typer.Option(
@@ -64,6 +72,8 @@ def explain(
       gonie explain runs/pairs "A man plays the flute." "A man makes music."
 
       gonie explain runs/ner "George is happy about the election outcome." --nbest 3
+
+      gonie explain runs/ner "Samsung managers met in Seoul." --span Samsung=ORG
     """
     if nbest is not None:
         check_nbest_range(nbest)
@@ -73,7 +83,7 @@ def explain(
     from gonie.explaining.run import explain_folder
 
     limit_spinning()
-    options = {"label": label, "nbest": nbest}
+    options = {"label": label, "nbest": nbest, "spans": span}
     explain_folder(
         model,
         texts=text or [],

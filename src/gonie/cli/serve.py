@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -162,5 +163,6 @@ def _add_key(path: Path | None, name: str) -> None:
 
 def _started(address: str, models: Sequence[dict[str, Any]]) -> None:
     names = ", ".join(model["name"] for model in models)
-    typer.echo(say(f"Serving {names} on {address}"))
-    typer.echo(say(f"Page: {address}/  Routes: {address}/docs  Stop: Ctrl-C"))
+    with suppress(BrokenPipeError):  # nobody reads it
+        typer.echo(say(f"Serving {names} on {address}"))
+        typer.echo(say(f"Page: {address}/  Routes: {address}/docs  Stop: Ctrl-C"))

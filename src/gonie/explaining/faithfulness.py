@@ -63,7 +63,8 @@ def measure_methods(
 ) -> list[Faithfulness]:
     """Measure the faithfulness of each method that the items were explained by, then of the controls.
 
-    All items must have been explained by the same methods. The measures are means over all predictions.
+    Answers that the user asked about are left out, because the model does not predict them. All items must
+    have been explained by the same methods. The measures are means over all predictions.
     ``progress`` is called with the number of predictions done.
     """
     attends = "attention" in model.methods
@@ -73,6 +74,8 @@ def measure_methods(
 
 def _cases(explained: Explained, *, attends: bool) -> Iterator[Case]:
     for answer, weights in zip(explained.answers, explained.weights, strict=True):
+        if getattr(answer, "asked", False):
+            continue
         found = {each.method: flatten(each) for each in weights}
         control = {UNIFORM: uniform_attention(answer.lengths)} if attends else {}
         yield Case(answer, found | control)

@@ -7,6 +7,7 @@ The page frame is in ``gonie.reports.html``, the page header in ``report_page.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, Protocol
 
 from gonie.messages import say
@@ -14,10 +15,11 @@ from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.lengths import LengthScore
 from gonie.metrics.relations import RelationScores
-from gonie.reports.html.frame import facts, folded, note, page, section
-from gonie.reports.html.markup import Markup, element, language, row, table
+from gonie.reports.filtered_list import SCRIPT, ListItem, filtered_list
+from gonie.reports.html.frame import chapters, facts, folded, note, page
+from gonie.reports.html.markup import Markup, element, fragment, language, row, table
 from gonie.reports.reliability_diagram import reliability_diagram
-from gonie.reports.report_page import detail_section, opening, percent, range_text, training
+from gonie.reports.report_page import details_of, opening, percent, range_text
 from gonie.reports.report_style import STYLE
 from gonie.reports.score_tables import (
     CONFUSION_NOTE,
@@ -27,11 +29,13 @@ from gonie.reports.score_tables import (
     score_row,
     score_table,
 )
-from gonie.reports.svg import interval_bar
+from gonie.reports.svg import interval_bar, training_curve
 from gonie.text.report import count
 
-MOST_ERRORS, BEGINNING, END = 20, 300, 100
-"""The number of errors on the page, and how many characters of a long text are shown at each end."""
+MOST_ERRORS, MOST_EXPLAINED = 500, 20
+"""The number of errors on the page, and of those that are shown with the weights of their words."""
+BEGINNING, END = 300, 100
+"""How many characters of a long text are shown at each end."""
 
 MEASURES = {
     "accuracy": "accuracy of {noun}",
@@ -63,18 +67,24 @@ def render_classes(
     With ``explain``, the worst errors are shown with word weights. ``noun`` is what the model labels: texts
     or pairs.
     """
+    errors = evaluation.errors()
     return page(
         title,
         _head(evaluation, title, noun),
-        training(curve or (), unit=noun.removesuffix("s")),
-        section("Labels", label_scores(evaluation.scores, evaluation.intervals)),
-        None if evaluation.relations is None else _relations(evaluation.relations),
-        _confusion(evaluation),
-        _calibration(evaluation, noun="labels" if evaluation.multi_label else noun),
-        _lengths(evaluation.lengths, noun),
-        _errors(evaluation, explain),
-        detail_section(details or {}),
-        style=STYLE if explain is None else STYLE + explain.style,
+        chapters(
+            {
+                "Labels": label_scores(evaluation.scores, evaluation.intervals),
+                "Relations": None if evaluation.relations is None else _relations(evaluation.relations),
+                "Confusion": _confusion(evaluation),
+                "Calibration": _calibration(evaluation, noun="labels" if evaluation.multi_label else noun),
+                "By length": _lengths(evaluation.lengths, noun),
+                "Errors": _errors(errors, explain),
+                "Training": training_curve(curve or (), unit=noun.removesuffix("s")),
+                "Details": details_of(details or {}),
+            }
+        ),
+        style=STYLE + ("" if explain is None else explain.style),
+        script=SCRIPT if errors else "",
     )
 
 
@@ -125,14 +135,13 @@ def _relations(relations: RelationScores) -> Markup:
         average_row(say("all (macro)"), scores.macro, relations.interval),
     ]
     caption = "Scores of relations in percent. A relation is correct only with the right direction"
-    return section("Relations", score_table(caption, rows))
+    return score_table(caption, rows)
 
 
 def _confusion(evaluation: ClassEvaluation) -> Markup | None:
     if evaluation.confusion is None:
         return None
-    inner = confusion_table(evaluation.confusion, boundaries=False)
-    return section("Confusion", note(CONFUSION_NOTE), inner)
+    return fragment(note(CONFUSION_NOTE), confusion_table(evaluation.confusion, boundaries=False))
 
 
 def log_loss_text(evaluation: ClassEvaluation) -> str:
@@ -150,6 +159,7 @@ def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
         "log loss": say(log_loss_text(evaluation)),
         "Brier score": f"{calibration.brier:.4f}",
     }
+    header = ("probability", noun, "mean predicted", "correct", "difference")
     rows = [
         row(
             f"{percent(each.low)}–{percent(each.high)}",
@@ -157,17 +167,16 @@ def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
             percent(each.confidence),
             percent(each.accuracy),
             f"{100 * (each.accuracy - each.confidence):+.2f}",
+            names=header,
         )
         for each in calibration.width.bins
     ]
-    header = ("probability", noun, "mean predicted", "correct", "difference")
-    inner = table(caption="Bins of equal width, in percent", header=header, rows=rows)
+    inner = table(caption="Bins of equal width, in percent", header=header, rows=rows, class_="stack")
     told = (
         "Columns that end on the dashed line are well calibrated. "
         "Below it, the model is overconfident. The gap is orange."
     )
-    return section(
-        "Calibration",
+    return fragment(
         note(told),
         reliability_diagram(calibration.width, noun=noun),
         facts(values),
@@ -178,6 +187,7 @@ def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
 def _lengths(lengths: Sequence[LengthScore], noun: str) -> Markup | None:
     if not lengths:
         return None
+    header = ("tokens", noun, "F1", "95% interval", "0 – 100")
     rows = [
         row(
             f"{score.low:,}–{score.high:,}",
@@ -185,39 +195,60 @@ def _lengths(lengths: Sequence[LengthScore], noun: str) -> Markup | None:
             percent(score.counts.f1),
             range_text(score.interval),
             interval_bar(score.counts.f1, score.interval),
+            names=header,
         )
         for score in lengths
     ]
-    header = ("tokens", noun, "F1", "95% interval", "0 – 100")
     caption = f"F1 in percent by length (accuracy, if each {noun.removesuffix('s')} has one label)"
-    inner = table(caption=caption, header=header, rows=rows)
-    return section("By length", inner)
+    return table(caption=caption, header=header, rows=rows, class_="stack")
 
 
-def _errors(evaluation: ClassEvaluation, explain: ErrorExplainer | None) -> Markup:
-    found = evaluation.errors()
+def _errors(found: Sequence[ClassError], explain: ErrorExplainer | None) -> Markup:
     if not found:
-        return section("Errors", element("p", say("None.")))
+        return element("p", say("None."))
     shown = found[:MOST_ERRORS]
+    by_file = sorted(range(len(shown)), key=lambda at: (shown[at].file, shown[at].line))
+    order = {at: place for place, at in enumerate(by_file)}
     legend = element(
         "p",
-        say(f"The {len(shown)} most confident of {len(found):,}: "),
+        say(_how_many(len(shown), len(found))),
+        " ",
         _mark(say("gold"), "due"),
         " → ",
         _mark(say("predicted"), "given"),
         say(", and the probability of the prediction."),
         class_="note legend",
     )
-    return section("Worst errors", legend, *(_error(error, explain) for error in shown))
+    items = [
+        _item(error, explain if at < MOST_EXPLAINED else None, order=order[at])
+        for at, error in enumerate(shown)
+    ]
+    return fragment(legend, filtered_list(items))
+
+
+def _how_many(shown: int, total: int) -> str:
+    """Return how many errors are listed, and how many are left out."""
+    if shown == total:
+        return f"{count(total, 'error')}."
+    return f"The {shown:,} most confident of {total:,} errors; {total - shown:,} are left out."
+
+
+def _item(error: ClassError, explain: ErrorExplainer | None, *, order: int) -> ListItem:
+    return ListItem(
+        _error(error, explain),
+        kinds=[str(error.kind)],
+        labels=[label for label in (error.gold, error.predicted) if label is not None],
+        confidence=error.confidence,
+        order=order,
+    )
 
 
 def _error(error: ClassError, explain: ErrorExplainer | None) -> Markup:
     why = explain(error) if explain else None
-    place = f"{error.file}:{error.line}" if error.file else None
+    place = f"{PurePath(error.file).name}:{error.line}" if error.file else None
     chance = error.gold_probability
     told = [f"{error.confidence:.3f}", None if chance is None else say(f"gold {chance:.3f}"), place]
-    return element(
-        "article",
+    return fragment(
         element(
             "p",
             _mark(say("none") if error.gold is None else error.gold, "due"),
@@ -228,7 +259,6 @@ def _error(error: ClassError, explain: ErrorExplainer | None) -> Markup:
             class_="place",
         ),
         why or element("p", element("bdi", shortened(error.text)), class_="text", lang=language(error.text)),
-        class_="passage",
     )
 
 

@@ -6,6 +6,7 @@ A mark is recognisable by its label ("PER · missed") and its border, not only b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import PurePath
 
 from gonie.messages import say
 from gonie.metrics.mistakes import Mistake
@@ -18,22 +19,53 @@ LONG, AROUND, FIRST = 60, 12, 12
 """For a sentence of more than LONG words, only AROUND words around each of its FIRST errors are shown."""
 
 
-def passage(mistake: Mistake, *, plain: bool) -> Markup:
+MISSED, SPURIOUS, WRONG_TYPE, WRONG_BOUNDARY = "missed", "spurious", "wrong type", "wrong boundary"
+"""The kinds of errors of spans."""
+
+Colors = Mapping[str, str]
+"""The CSS class of each label (``label_classes``)."""
+
+
+def passage(mistake: Mistake, *, plain: bool, colors: Colors | None = None) -> Markup:
     """Render one sentence with its errors: one line for plain tags, a gold and a predicted line for spans."""
     shown = _shown_words(mistake)
     if plain:
         lines = [_line(mistake, _tag_marks(mistake), shown)]
     else:
         lines = [
-            _named("gold", _line(mistake, _span_marks(mistake, shown, gold=True), shown)),
-            _named("predicted", _line(mistake, _span_marks(mistake, shown, gold=False), shown)),
+            _named("gold", _line(mistake, _span_marks(mistake, shown, colors or {}, gold=True), shown)),
+            _named("predicted", _line(mistake, _span_marks(mistake, shown, colors or {}, gold=False), shown)),
         ]
-    return element("article", _place(mistake), *lines, class_="passage")
+    return fragment(_place(mistake), *lines)
+
+
+def kinds_of(mistake: Mistake) -> list[str]:
+    """Return the kinds of errors of spans in one sentence, each once."""
+    sides = ((mistake.gold, mistake.predicted, MISSED), (mistake.predicted, mistake.gold, SPURIOUS))
+    wrong = (
+        _kind(span, others, alone)
+        for spans, others, alone in sides
+        for span in spans
+        if span not in mistake.correct
+    )
+    return sorted(set(wrong))
+
+
+def wrong_labels(mistake: Mistake) -> list[str]:
+    """Return the labels that only one side has at some place, each once."""
+    return sorted({span[2] for span in set(mistake.gold) ^ set(mistake.predicted)})
+
+
+def _kind(span: TokenSpan, others: Collection[TokenSpan], alone: str) -> str:
+    """Return the kind of error of a span that the other side does not have."""
+    if any(span[:2] == other[:2] for other in others):
+        return WRONG_TYPE
+    return WRONG_BOUNDARY if any(overlap(span, other) for other in others) else alone
 
 
 def _place(mistake: Mistake) -> Markup:
     wrong = say(count(mistake.errors, "error"))
-    file = f"{mistake.path}:{mistake.line}" if mistake.path else None
+    file = f"{PurePath(mistake.path).name}:{mistake.line}" if mistake.path else None
     sure = (
         None if mistake.weight == mistake.errors else say(f"confidence {mistake.weight / mistake.errors:.2f}")
     )
@@ -48,26 +80,19 @@ Mark = tuple[str, Markup | str]
 """The CSS class of a mark and its label."""
 
 
-def _span_marks(mistake: Mistake, shown: Collection[int], *, gold: bool) -> dict[TokenSpan, Mark]:
+def _span_marks(
+    mistake: Mistake, shown: Collection[int], colors: Colors, *, gold: bool
+) -> dict[TokenSpan, Mark]:
     spans, others = (mistake.gold, mistake.predicted) if gold else (mistake.predicted, mistake.gold)
-    wrong = (say("missed"), "due") if gold else (say("spurious"), "given")
-    correct = mistake.correct
-    return {
-        span: _span_mark(span, others, correct=correct, wrong=wrong) for span in spans if span[0] in shown
-    }
-
-
-def _span_mark(
-    span: TokenSpan, others: Collection[TokenSpan], *, correct: Collection[TokenSpan], wrong: tuple[str, str]
-) -> Mark:
-    alone, side = wrong
-    if span in correct:
-        return "right", span[2]
-    if any(span[:2] == other[:2] for other in others):
-        return side, f"{span[2]} · {say('wrong type')}"
-    if any(overlap(span, other) for other in others):
-        return side, f"{span[2]} · {say('wrong boundary')}"
-    return side, f"{span[2]} · {alone}"
+    alone, side = (MISSED, "due") if gold else (SPURIOUS, "given")
+    marks = {}
+    for span in spans:
+        if span[0] in shown:
+            right = span in mistake.correct
+            state, color = "right" if right else side, colors.get(span[2], "")
+            told = span[2] if right else f"{span[2]} · {say(_kind(span, others, alone))}"
+            marks[span] = (f"{state} {color}".strip(), told)
+    return marks
 
 
 def _tag_marks(mistake: Mistake) -> dict[TokenSpan, Mark]:
@@ -126,9 +151,11 @@ def _mark(text: str, kind: str, label: Markup | str) -> Markup:
 def legend() -> Markup:
     """Render the meaning of the marks."""
     return fragment(
-        element("mark", say("found"), element("small", say("TYPE")), class_="right"),
+        element("mark", say("found"), element("small", say("TYPE")), class_="right neutral"),
         " ",
-        element("mark", say("in gold only"), element("small", say("TYPE · why")), class_="due"),
+        element("mark", say("in gold only"), element("small", say("TYPE · why")), class_="due neutral"),
         " ",
-        element("mark", say("in the prediction only"), element("small", say("TYPE · why")), class_="given"),
+        element(
+            "mark", say("in the prediction only"), element("small", say("TYPE · why")), class_="given neutral"
+        ),
     )

@@ -53,21 +53,41 @@ class TextExplanation:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedSpan:
+    """What a model has in place of a span that the user asked about.
+
+    ``tags`` are its tags there and ``probability`` is that of exactly these tags. ``gap`` is the difference
+    between their log-odds and those of the span. ``predicted`` means that the model does predict the span.
+    """
+
+    tags: tuple[str, ...]
+    probability: float
+    gap: float
+    predicted: bool
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SpanExplanation:
-    """A predicted span of tokens [start, end) with its probability. Its weights cover the whole sentence."""
+    """A span of tokens [start, end) with its probability. Its weights cover the whole sentence.
+
+    The span is predicted, or ``asked`` about by the user.
+    """
 
     start: int
     end: int
     label: str
     probability: float
     weights: tuple[TokenWeights, ...]
+    asked: AskedSpan | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TagExplanation:
     """One tagged sentence: its tags, their alternatives, and the weights for each span.
 
-    ``marginals`` has the probability of every tag for each token.
+    ``spans`` are predicted, and ``asked`` are those that the user asked about. ``marginals`` has the
+    probability of every tag for each token. ``types`` are the labels that spans of this model can have.
     """
 
     sentence: Sentence
@@ -75,6 +95,8 @@ class TagExplanation:
     marginals: tuple[Mapping[str, float], ...]
     candidates: tuple[Candidate, ...]
     spans: tuple[SpanExplanation, ...]
+    types: tuple[str, ...] = ()
+    asked: tuple[SpanExplanation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,16 @@
-"""The parts shared by HTML reports of scores: header, number formats, training curves and details.
+"""The parts shared by HTML reports of scores: header, number formats and details.
 
 The page frame is in ``gonie.reports.html``. Each report decides its own content and order in its own module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from gonie.messages import say
 from gonie.metrics.intervals import Interval
-from gonie.reports.html.frame import facts, folded, note, section
-from gonie.reports.html.markup import Markup, element, row, table
-from gonie.reports.svg import training_curve
-
-Record = Mapping[str, object]
-"""A record of metrics.jsonl."""
+from gonie.reports.html.frame import facts, folded, note
+from gonie.reports.html.markup import Markup, element, fragment, row, table
 
 
 def percent(value: float) -> str:
@@ -62,19 +58,13 @@ def opening(
     )
 
 
-def training(records: Sequence[Record], *, unit: str = "sentence") -> Markup | None:
-    """Render the training curves, or return None if there is nothing to draw."""
-    drawing = training_curve(records, unit=unit)
-    return None if drawing is None else section("Training", drawing)
-
-
-def detail_section(values: Mapping[str, object]) -> Markup | None:
+def details_of(values: Mapping[str, object]) -> Markup | None:
     """Render further details: mappings as tables, multi-line text collapsed, anything else as a fact."""
     if not values:
         return None
     short = {name: value for name, value in values.items() if _is_fact(value)}
     longer = [_detail(name, value) for name, value in values.items() if not _is_fact(value)]
-    return section("Details", facts(short) if short else None, *longer)
+    return fragment(facts(short) if short else None, *longer)
 
 
 def _is_fact(value: object) -> bool:

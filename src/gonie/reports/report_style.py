@@ -1,16 +1,13 @@
 """The CSS of score reports: figures, drawings and marked errors."""
 
 STYLE = """
-.headline { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; margin: 1.2rem 0 .7rem }
-.headline b { font-size: 3.25rem; line-height: 1; font-weight: 650; letter-spacing: -.02em }
-.headline span { color: var(--soft) }
-tr.total > * { border-top: 2px solid var(--rule) }
 .shades { font-size: .82rem }
 .shades td, .shades thead th + th { text-align: center; padding: .28rem .3rem; min-width: 2.5rem }
 .shades td { background: rgb(var(--shade, var(--given)) / calc(var(--a, 0) * .5)) }
+.shades thead th { white-space: normal }
 .shades td.right { --shade: var(--right) }
 .shades td.none { color: var(--soft) }
-svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif }
+svg { display: block; width: 100%; height: auto; overflow: visible; font: 12px system-ui, sans-serif }
 svg text { fill: var(--soft) }
 svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .curves { display: grid; gap: 1rem 1.5rem;
@@ -21,7 +18,7 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .line.score { stroke: rgb(var(--right)) }
 .dot.score, .point { fill: rgb(var(--right)) }
 .ring { fill: none; stroke: rgb(var(--due)); stroke-width: 2.5 }
-.bar { display: inline-block; width: 7.5rem; height: 1rem; vertical-align: middle }
+.bar { display: inline-block; width: 7.5rem; max-width: 100%; height: 1rem; vertical-align: middle }
 .whisker { stroke: rgb(var(--right) / .5); stroke-width: 5 }
 .diagram { max-width: 30rem; margin: .75rem 0 }
 .diagonal { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 5 4 }
@@ -37,10 +34,14 @@ svg .name { fill: var(--fg); font-weight: 600; font-size: 13px }
 .passage p { margin: 0; max-width: none }
 .reading { display: grid; grid-template-columns: 5rem 1fr; gap: .25rem .5rem; margin-top: .2rem }
 .side { color: var(--soft); font-size: .8rem; padding-top: .3rem }
-.text { line-height: 2.05; overflow-wrap: anywhere }
+.text { line-height: 2.05; padding-right: .35rem; overflow-wrap: anywhere }
 .text > bdi { white-space: pre-line }
+.listing .controls input { width: 16rem }
+.listing .controls select { min-width: 9rem }
+.passage .strip { margin-top: .35rem }
+.items { border-top: 1px solid var(--rule) }
+.more { margin-top: 1rem }
 .legend { max-width: none; line-height: 2 }
-mark.due { --tone: var(--due); --ink: var(--due-ink); border-bottom-style: dashed }
-mark.given { --tone: var(--given); --ink: var(--given-ink); border-bottom-style: dotted }
-@media (max-width: 34rem) { .reading { grid-template-columns: 1fr; gap: 0 } }
+@media (max-width: 40rem) { .reading { grid-template-columns: 1fr; gap: 0 }
+  .listing .controls input, .listing .controls select { width: 100% } }
 """

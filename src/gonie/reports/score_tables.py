@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gonie.messages import say
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval, Intervals
 from gonie.metrics.labels import Confusion
 from gonie.metrics.spans import Average, SpanScores
+from gonie.reports.html.colors import heat_class
 from gonie.reports.html.frame import note
-from gonie.reports.html.markup import Markup, element, escape, fragment, row, table
+from gonie.reports.html.markup import Child, Markup, element, escape, fragment, row, table
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.svg import interval_bar
 
 MOST_LABELS, MOST_CELLS = 100, 24
 """The maximum number of labels in a score table and in a confusion table."""
 
+COLUMNS = ("", "gold", "predicted", "correct", "precision", "recall", "F1", "95% interval", "0 – 100")
+"""The columns of a table of scores."""
+
 CONFUSION_NOTE = "Rows are gold, columns are predicted. Darker cells have a larger share of their row."
 
 
-def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
-    """Render the counts and scores of every label, most frequent first, then their averages."""
+def label_scores(
+    scores: SpanScores, intervals: Intervals | None, colors: Mapping[str, str] | None = None
+) -> Markup:
+    """Render the counts and scores of every label, most frequent first, then their averages.
+
+    ``colors`` are the classes of ``label_classes``, for pages that mark spans in colour.
+    """
     ordered = scores.by_frequency
     overall = {} if intervals is None else intervals.overall
     rows = [
         *(
-            score_row(label, counts, None if intervals is None else intervals.types[label]["f1"])
+            score_row(
+                _chip(label, colors), counts, None if intervals is None else intervals.types[label]["f1"]
+            )
             for label, counts in ordered[:MOST_LABELS]
         ),
         score_row(say("all (micro)"), scores.micro, overall.get("f1"), class_="total"),
@@ -39,25 +50,28 @@ def label_scores(scores: SpanScores, intervals: Intervals | None) -> Markup:
     )
 
 
+def _chip(label: str, colors: Mapping[str, str] | None) -> Child:
+    return label if colors is None else element("span", label, class_=f"tag {colors[label]}")
+
+
 def score_table(caption: str, rows: Sequence[Markup]) -> Markup:
     """Render a table of rows from ``score_row`` and ``average_row``."""
-    header = ("", "gold", "predicted", "correct", "precision", "recall", "F1", "95% interval", "0 – 100")
-    return table(caption=caption, header=header, rows=rows)
+    return table(caption=caption, header=COLUMNS, rows=rows, class_="stack")
 
 
-def score_row(label: str, counts: Counts, interval: Interval | None, class_: str | None = None) -> Markup:
+def score_row(label: Child, counts: Counts, interval: Interval | None, class_: str | None = None) -> Markup:
     """Render the row of one label."""
     numbers = (f"{number:,}" for number in (counts.gold, counts.predicted, counts.correct))
     scores = map(percent, (counts.precision, counts.recall, counts.f1))
-    return row(
-        label, *numbers, *scores, range_text(interval), interval_bar(counts.f1, interval), class_=class_
-    )
+    cells = (*numbers, *scores, range_text(interval), interval_bar(counts.f1, interval))
+    return row(label, *cells, names=COLUMNS, class_=class_)
 
 
 def average_row(name: str, average: Average, interval: Interval | None) -> Markup:
     """Render the row of an average, which has no counts."""
     scores = map(percent, (average.precision, average.recall, average.f1))
-    return row(name, "", "", "", *scores, range_text(interval), interval_bar(average.f1, interval))
+    cells = ("", "", "", *scores, range_text(interval), interval_bar(average.f1, interval))
+    return row(name, *cells, names=COLUMNS)
 
 
 def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
@@ -81,7 +95,7 @@ def confusion_table(confusion: Confusion, *, boundaries: bool) -> Markup:
     extra = (say("wrong boundary"), say("missed")) if boundaries else ()
     header = ("gold ↓ predicted →", *map(escape, shown), *extra)
     return fragment(
-        table(caption="Counts", header=header, rows=rows, class_="shades"),
+        table(caption="Counts", header=header, rows=rows, class_="shades sticky"),
         None if len(labels) == len(shown) else note(_rest(confusion, shown)),
     )
 
@@ -101,5 +115,5 @@ def _shaded(name: str, cells: Sequence[int], *, right: int | None, blank: int = 
 
 
 def _cell(count: int, share: float, *, right: bool) -> Markup:
-    kind = "right" if right else None if count else "none"
-    return element("td", f"{count:,}" if count else "·", style=f"--a:{share**0.5:.2f}", class_=kind)
+    kind = "right " if right else "" if count else "none "
+    return element("td", f"{count:,}" if count else "·", class_=f"{kind}{heat_class(share**0.5)}")

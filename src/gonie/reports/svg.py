@@ -13,9 +13,12 @@ from gonie.messages import say
 from gonie.reports.html.markup import Markup, element
 from gonie.text.report import count
 
-WIDTH, PANEL, RIGHT, TOP, BOTTOM = 450, 160, 14, 28, 24
-NARROW, GAP, LETTER = 46, 8, 7.5
-"""The narrowest left margin, the gap between a label and its axis, and the width of a digit."""
+WIDTH, PANEL, RIGHT, TOP, BOTTOM = 450, 160, 24, 28, 24
+NARROW, GAP, LETTER = 52, 8, 8.5
+"""The narrowest left margin, the gap between a label and its axis, and more than the width of a digit.
+
+Digits of DejaVu Sans, one of the widest fonts of interfaces, are 7.7 wide at the size of the labels.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +146,8 @@ def _drawing(curve: Curve, left: float) -> Markup:
     return element(
         "svg",
         element("title", title if best is None else f"{title}, {best}"),
-        element("text", curve.title, x=left, y=14, class_="name"),
-        None if best is None else element("text", best, x=right, y=14, text_anchor="end"),
+        element("text", curve.title, x=0, y=14, class_="name"),
+        None if best is None else element("text", best, x=WIDTH - 2, y=14, text_anchor="end"),
         *(
             across_line(up(mark), label, left=left, right=right)
             for mark, label in zip(marks, tick_labels(marks), strict=True)

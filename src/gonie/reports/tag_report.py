@@ -12,18 +12,21 @@ from gonie.messages import say
 from gonie.metrics.evaluation import Evaluation
 from gonie.metrics.intervals import Interval
 from gonie.metrics.labels import Boundaries
+from gonie.metrics.mistakes import Mistake
 from gonie.metrics.novelty import Novelty, Recall
-from gonie.reports.error_passages import legend, passage
-from gonie.reports.html.frame import folded, note, page, section
+from gonie.reports.error_passages import kinds_of, legend, passage, wrong_labels
+from gonie.reports.filtered_list import SCRIPT, ListItem, filtered_list
+from gonie.reports.html.colors import label_classes
+from gonie.reports.html.frame import chapters, folded, note, page
 from gonie.reports.html.markup import Markup, element, fragment, row, table
-from gonie.reports.report_page import detail_section, opening, percent, range_text, training
+from gonie.reports.report_page import details_of, opening, percent, range_text
 from gonie.reports.report_style import STYLE
 from gonie.reports.score_tables import CONFUSION_NOTE, MOST_LABELS, confusion_table, label_scores
-from gonie.reports.svg import interval_bar
+from gonie.reports.svg import interval_bar, training_curve
 from gonie.text.report import count
 
-MOST_PASSAGES = 20
-"""The number of incorrect sentences on the page."""
+MOST_PASSAGES = 500
+"""The number of incorrect sentences on the page. It says how many are left out."""
 
 BOUNDARY_NOTE = (
     "Types are compared for spans with the same boundaries on both sides. A span with a wrong boundary "
@@ -58,19 +61,25 @@ def render(
     ``details`` come last under their names: a mapping as a table, multi-line text (the recipe) collapsed,
     anything else as a line.
     """
+    colors = None if evaluation.plain else label_classes(evaluation.spans.types)
     return page(
         title,
         _head(evaluation, title),
-        training(curve or ()),
-        section(
-            "Labels" if evaluation.plain else "Types", label_scores(evaluation.spans, evaluation.intervals)
+        chapters(
+            {
+                "Labels" if evaluation.plain else "Types": label_scores(
+                    evaluation.spans, evaluation.intervals, colors
+                ),
+                "Seen in training?": _novelty(evaluation),
+                "Confusion": _confusion(evaluation),
+                "Errors": _errors(evaluation, colors),
+                "Tags": _tags(evaluation),
+                "Training": training_curve(curve or ()),
+                "Details": details_of(details or {}),
+            }
         ),
-        _confusion(evaluation),
-        _novelty(evaluation),
-        _errors(evaluation),
-        _tags(evaluation),
-        detail_section(details or {}),
         style=STYLE,
+        script=SCRIPT if evaluation.mistakes else "",
     )
 
 
@@ -144,8 +153,7 @@ def unreachable_spans(evaluation: Evaluation) -> str:
 
 
 def _confusion(evaluation: Evaluation) -> Markup:
-    return section(
-        "Confusion",
+    return fragment(
         note(CONFUSION_NOTE if evaluation.plain else f"{CONFUSION_NOTE} {BOUNDARY_NOTE}"),
         confusion_table(evaluation.confusion, boundaries=not evaluation.plain),
         None if evaluation.boundaries is None else _boundaries(evaluation.boundaries),
@@ -166,10 +174,6 @@ def _novelty(evaluation: Evaluation) -> Markup | None:
     if evaluation.novelty is None:
         return None
     names = novelty_names(evaluation)
-    rows = [
-        _novelty_row(say(names[kind]), found, evaluation.novelty_interval(kind))
-        for kind, found in evaluation.novelty.items()
-    ]
     header = (
         "gold word" if evaluation.plain else "gold mention",
         "gold",
@@ -178,29 +182,54 @@ def _novelty(evaluation: Evaluation) -> Markup | None:
         "95% interval",
         "0 – 100",
     )
-    inner = table(caption="Recall in percent, by overlap with the training data", header=header, rows=rows)
-    return section("Seen in training?", inner)
+    rows = [
+        _novelty_row(say(names[kind]), found, evaluation.novelty_interval(kind), names=header)
+        for kind, found in evaluation.novelty.items()
+    ]
+    caption = "Recall in percent, by overlap with the training data"
+    return table(caption=caption, header=header, rows=rows, class_="stack")
 
 
-def _novelty_row(name: str, found: Recall, interval: Interval | None) -> Markup:
+def _novelty_row(name: str, found: Recall, interval: Interval | None, *, names: Sequence[str]) -> Markup:
     counts = (f"{found.gold:,}", f"{found.correct:,}")
     if not found.gold:
-        return row(name, *counts, "–", "", "")
-    return row(
-        name, *counts, percent(found.recall), range_text(interval), interval_bar(found.recall, interval)
+        return row(name, *counts, "–", "", "", names=names)
+    bar = interval_bar(found.recall, interval)
+    return row(name, *counts, percent(found.recall), range_text(interval), bar, names=names)
+
+
+def _errors(evaluation: Evaluation, colors: Mapping[str, str] | None) -> Markup:
+    found = evaluation.worst_errors(MOST_PASSAGES)
+    if not found:
+        return element("p", say("None."))
+    order = {id(mistake): at for at, mistake in enumerate(evaluation.mistakes)}
+    marks = say("Marked: gold → predicted.") if evaluation.plain else fragment(say("Marks: "), legend())
+    return fragment(
+        element("p", say(_how_many(len(found), len(evaluation.mistakes))), " ", marks, class_="note legend"),
+        filtered_list(
+            [_item(mistake, evaluation, colors, order=order[id(mistake)]) for mistake in found],
+            sorting="worst first",
+        ),
     )
 
 
-def _errors(evaluation: Evaluation) -> Markup:
-    found = evaluation.worst_errors(MOST_PASSAGES)
-    if not found:
-        return section("Errors", element("p", say("None.")))
-    shown = f"The {len(found)} worst of {len(evaluation.mistakes):,} sentences with errors. "
-    marks = say("Marked: gold → predicted.") if evaluation.plain else fragment(say("Marks: "), legend())
-    return section(
-        "Worst errors",
-        element("p", say(shown), marks, class_="note legend"),
-        *(passage(mistake, plain=evaluation.plain) for mistake in found),
+def _how_many(shown: int, total: int) -> str:
+    """Return how many sentences are listed, and how many are left out."""
+    if shown == total:
+        return f"{count(total, 'sentence')} with errors."
+    return f"The {shown:,} worst of {total:,} sentences with errors; {total - shown:,} are left out."
+
+
+def _item(
+    mistake: Mistake, evaluation: Evaluation, colors: Mapping[str, str] | None, *, order: int
+) -> ListItem:
+    plain = evaluation.plain
+    return ListItem(
+        passage(mistake, plain=plain, colors=colors),
+        kinds=[] if plain else kinds_of(mistake),
+        labels=wrong_labels(mistake),
+        confidence=mistake.weight / mistake.errors,
+        order=order,
     )
 
 
@@ -210,6 +239,7 @@ def _tags(evaluation: Evaluation) -> Markup | None:
         return None
     ordered = sorted(evaluation.tokens.labels.items(), key=lambda item: (-item[1].gold, item[0]))
     total = evaluation.tokens.tokens
+    header = ("tag", "gold", "share of tokens", "predicted", "precision", "recall", "F1")
     rows = [
         row(
             tag,
@@ -217,9 +247,9 @@ def _tags(evaluation: Evaluation) -> Markup | None:
             percent(counts.gold / total),
             f"{counts.predicted:,}",
             *map(percent, (counts.precision, counts.recall, counts.f1)),
+            names=header,
         )
         for tag, counts in ordered[:MOST_LABELS]
     ]
-    header = ("tag", "gold", "share of tokens", "predicted", "precision", "recall", "F1")
-    inner = table(caption="Scores of each tag, in percent", header=header, rows=rows)
-    return section("Tags", folded(f"{len(ordered)} tags, token by token", inner))
+    inner = table(caption="Scores of each tag, in percent", header=header, rows=rows, class_="stack")
+    return folded(f"{len(ordered)} tags, token by token", inner)

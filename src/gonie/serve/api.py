@@ -22,7 +22,7 @@ from gonie.serve.answers import ClassifyBody, ExplainBody, ProblemBody, TagBody,
 from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.limits import Limits
 from gonie.serve.metrics import ServiceMetrics
-from gonie.serve.problems import NDJSON, PROBLEM, TITLES, Reply, problem
+from gonie.serve.problems import JSON, NDJSON, PROBLEM, SAFE, TITLES, Reply, problem
 from gonie.serve.reference import render_reference
 from gonie.serve.requests import BatchQuery, ClassifyRequest, ExplainRequest, TagRequest, TokeniseRequest
 from gonie.version import __version__
@@ -90,6 +90,7 @@ def create_api(state: ServiceState) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        redirect_slashes=False,
     )
     app.add_exception_handler(HTTPException, _no_route)
     _describe_answers(app)
@@ -171,28 +172,35 @@ def _add_facts(app: FastAPI, state: ServiceState) -> None:
         """Return all metrics in the text format of Prometheus."""
         return Response(state.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    @cache
+    def described(models: tuple[tuple[str, str], ...]) -> tuple[bytes, str]:
+        """Return the OpenAPI document and the reference page for models with these names and commands."""
+        document = describe(app, dict(models), state.limits)
+        return json.dumps(document, ensure_ascii=False).encode(), render_reference(document)
+
+    def current() -> tuple[bytes, str]:
+        return described(tuple((model["name"], model["command"]) for model in state.dispatcher.models))
+
     @app.get("/openapi.json", include_in_schema=False)
-    async def document() -> dict[str, Any]:
-        return describe(app, state)
+    async def document() -> Response:
+        return Response(current()[0], media_type=JSON.decode())
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
-        page = render_reference(describe(app, state))
-        return Response(page, media_type="text/html", headers=PAGE_HEADERS)
+        return Response(current()[1], media_type="text/html", headers=PAGE_HEADERS)
 
 
-def describe(app: FastAPI, state: ServiceState) -> dict[str, Any]:
-    """Return the OpenAPI document, with the names of the served models and the limits of requests."""
+def describe(app: FastAPI, models: Mapping[str, str], limits: Limits) -> dict[str, Any]:
+    """Return the OpenAPI document, with the limits of requests and the models: names and commands."""
     document = copy.deepcopy(app.openapi())
     schemas = document["components"]["schemas"]
-    served = state.dispatcher.models
     for name, commands in COMMANDS.items():
-        known = [model["name"] for model in served if model["command"] in commands]
+        known = [model for model, command in models.items() if command in commands]
         properties = schemas[name]["properties"]
         properties["model"] = {**properties["model"], "enum": [*known, None]}
         for field in ("texts", "tokens", "pairs"):
             if field in properties:
-                properties[field]["maxItems"] = state.limits.texts
+                properties[field]["maxItems"] = limits.texts
     for name, fields in EITHER.items():
         schemas[name]["oneOf"] = [{"required": [field]} for field in fields]
     for name in ("ValidationError", "HTTPValidationError"):
@@ -265,5 +273,5 @@ async def _no_route(request: Request, error: Exception) -> Response:
 
 
 def _response(reply: Reply, headers: Mapping[str, str] | None = None) -> Response:
-    own = {name.decode(): value.decode() for name, value in reply.headers} | dict(headers or {})
+    own = {name.decode(): value.decode() for name, value in (*SAFE, *reply.headers)} | dict(headers or {})
     return Response(reply.body, reply.status, own, reply.media_type.decode())

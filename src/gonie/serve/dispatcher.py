@@ -8,7 +8,8 @@ bundle is served by new workers, which take over when all of them are warm.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from itertools import count
 from math import ceil
@@ -26,6 +27,8 @@ from gonie.serve.worker_process import WorkerProcess, WorkerSettings
 BATCH_REQUESTS = 64
 BATCH_BYTES = 8 << 10
 """Limits of a batch: requests, and bytes of their bodies, about four per token. One request may be larger."""
+ALONE = {"explain"}
+"""Routes that run a model many times. Their requests share no batch, and nothing waits behind them."""
 PREFETCH = 16
 """Requests that must wait before a busy worker gets its next batch in advance."""
 TRIES = 2
@@ -129,8 +132,17 @@ class Dispatcher:
         for worker in self._serving:
             if len(self._queue) < PREFETCH:
                 return
-            if len(worker.batches) == 1:
+            known = worker.batches.values()
+            if len(known) == 1 and not any(map(_long, known)) and not self._suspects(worker):
                 self._send(worker, BATCH_REQUESTS)
+
+    def _suspects(self, worker: WorkerProcess) -> bool:
+        """Return whether the worker, or the queue next, has a request that has cost a worker before.
+
+        A request that is sent after it, or before it, could be lost with it.
+        """
+        current = (ticket for batch in worker.batches.values() for ticket in batch.tickets)
+        return bool(next(iter(self._queue)).tries) or any(ticket.tries for ticket in current)
 
     def _send(self, worker: WorkerProcess, most: int) -> None:
         now = monotonic()
@@ -140,15 +152,16 @@ class Dispatcher:
         worker.send(next(self._numbers), Batch(tickets, now))
 
     def _take(self, most: int) -> list[Ticket]:
-        """Remove the next requests from the queue. One that has cost a worker goes alone."""
+        """Remove the next requests from the queue. Long ones and those that have cost a worker go alone."""
         taken: list[Ticket] = []
         size = 0
         for ticket in self._queue:
             size += len(ticket.body)
-            if taken and (len(taken) == most or size > BATCH_BYTES or ticket.tries):
+            alone = ticket.tries or ticket.route in ALONE
+            if taken and (len(taken) == most or size > BATCH_BYTES or alone):
                 break
             taken.append(ticket)
-            if ticket.tries:
+            if alone:
                 break
         for ticket in taken:
             self._remove(ticket)
@@ -236,7 +249,7 @@ class Dispatcher:
                 if await asyncio.to_thread(self.unchanged):
                     self._log("nothing to swap")
                     return
-                workers = await self._started(self._size)
+                workers = await self._started(self._size, background=True)
             except GonieError as error:
                 self._metrics.swapped("failed")
                 self._log("swap failed, the earlier models stay", error=str(error))
@@ -252,9 +265,10 @@ class Dispatcher:
         now = [bundle_digest(folder) for _, folder in self._settings.models]
         return all([model["bundle"] for model in worker.models] == now for worker in self._serving)
 
-    async def _started(self, number: int) -> list[WorkerProcess]:
+    async def _started(self, number: int, *, background: bool = False) -> list[WorkerProcess]:
         """Start workers and wait until they are warm."""
-        workers = [WorkerProcess(self._settings, self) for _ in range(number)]
+        settings = replace(self._settings, background=background)
+        workers = [WorkerProcess(settings, self) for _ in range(number)]
         self._all.update(workers)
         try:
             await asyncio.gather(*(worker.attach() for worker in workers))
@@ -288,13 +302,19 @@ class Dispatcher:
 
     async def close(self) -> None:
         """Wait for all answers, then end the workers."""
-        while self._queue or any(worker.batches for worker in self._all):
+        while self._queue or any(self._unanswered()):
             await asyncio.sleep(0.01)
         self._closing = True
         ending = list(self._all)
         for worker in ending:
             worker.retire()
         await asyncio.gather(*(worker.ended() for worker in ending))
+
+    def _unanswered(self) -> Iterator[Ticket]:
+        """Yield the requests of workers whose clients wait."""
+        for worker in self._all:
+            for batch in worker.batches.values():
+                yield from (ticket for ticket in batch.tickets if not ticket.reply.done())
 
     def kill(self) -> None:
         """End all workers at once."""
@@ -307,6 +327,12 @@ class Dispatcher:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _long(batch: Batch) -> bool:
+    """Return whether a batch may take much longer than others. Such a batch has one request."""
+    first = batch.tickets[0]
+    return len(first.body) > BATCH_BYTES or first.route in ALONE
 
 
 def bundle_digest(folder: str) -> str:

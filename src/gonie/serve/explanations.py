@@ -22,6 +22,8 @@ from gonie.text.plain_text import checked_text
 from gonie.text.types import Candidate, Sentence
 from gonie.text.utf16 import utf16_offsets
 
+TAGGER_OPTIONS, LABEL_OPTIONS = frozenset({"nbest", "spans"}), frozenset({"label"})
+"""The options of explanations of taggers, and of classifiers and pair models."""
 DIGITS = 4
 """Decimal places of a weight."""
 
@@ -30,6 +32,9 @@ def explain(model: ServedModel, row: TextRow, request: ExplainRequest) -> dict[s
     """Explain the predictions of a model for one text or pair."""
     methods = _methods(model, request)
     options = {name: value for name in ("label", "nbest", "spans") if (value := getattr(request, name))}
+    known = TAGGER_OPTIONS if model.command == "tag" else LABEL_OPTIONS
+    for name in options.keys() - known:
+        raise InputError(f"{name} does not apply: {model.name!r} is a {model.loaded.task.model}")
     explained = model.loaded.explained(options)
     if model.texts > 1:
         items: Iterable[Any] = [checked_pair(row.texts)]

@@ -66,7 +66,6 @@ class HttpServer(uvicorn.Server):
             others=create_api(self._state),
             keys=keys,
             tracer=self._tracer,
-            direct=not settings.origins,
         )
         if settings.origins:
             app = CORSMiddleware(
@@ -83,6 +82,7 @@ class HttpServer(uvicorn.Server):
                 ws="none",
                 lifespan="off",
                 log_config=None,
+                log_level="error",  # its warnings are about clients, which metrics count
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
@@ -122,7 +122,8 @@ class HttpServer(uvicorn.Server):
         try:
             await self._dispatcher.start()
         except GonieError as error:
-            self._error, self.should_exit, self.force_exit = error, True, True
+            if not self.should_exit:  # else the service was stopped while it loaded the models
+                self._error, self.should_exit, self.force_exit = error, True, True
             return
         settle()
         host, port = sockets[0].getsockname()[:2]
@@ -146,8 +147,6 @@ class HttpServer(uvicorn.Server):
             listener.close()
         if not self.force_exit:
             await asyncio.sleep(GRACE)
-        for connection in list(self.server_state.connections):
-            connection.shutdown()
         last = asyncio.get_running_loop().time() + self._settings.limits.seconds
         while (self.server_state.connections or self.server_state.tasks) and not self.force_exit:
             if asyncio.get_running_loop().time() > last:
@@ -155,13 +154,28 @@ class HttpServer(uvicorn.Server):
                     "connections are still open at the end", connections=len(self.server_state.connections)
                 )
                 break
+            for connection in list(self.server_state.connections):
+                connection.shutdown()
             await asyncio.sleep(TICK)
-        if not self.force_exit:
-            await self._dispatcher.close()
+        await self._end_connections()
+        closing = asyncio.create_task(self._dispatcher.close())
+        while not closing.done() and not self.force_exit:
+            await asyncio.sleep(TICK)
+        if not closing.done():
+            closing.cancel()
+            self._dispatcher.kill()
         if self._tracer is not None:
             await asyncio.to_thread(self._tracer.close)
         if self._error is None:
             self._log("stopped")
+
+    async def _end_connections(self) -> None:
+        """Cut the connections that are still open, and let their requests end."""
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        last = asyncio.get_running_loop().time() + GRACE
+        while self.server_state.tasks and asyncio.get_running_loop().time() < last:
+            await asyncio.sleep(TICK)
 
     def _spawn(self, coroutine: Any) -> None:
         task = asyncio.get_running_loop().create_task(coroutine)

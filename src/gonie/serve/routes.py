@@ -108,17 +108,11 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
     request = _read(TagRequest, received)
     model = _model(models, request.model, "tag")
     _one_of(texts=request.texts, tokens=request.tokens)
-    if request.nbest is not None and (request.decode != "viterbi" or request.bias):
-        other = "decode" if request.decode != "viterbi" else "bias"
-        raise ProblemError(
-            "invalid-request",
-            f"nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability",
-        )
     options = _options(request)
     if request.tokens is not None:
         rows = list(_token_rows(request.tokens))
         _check_count(len(rows), limits)
-        _check_tokens(sum(len(row.example) for row in rows), limits.tokens)
+        _check_tokens(sum(len(row.example) for row in rows), limits.tokens, "of a request")
     else:
         rows = _text_rows(((text,) for text in request.texts or ()), "texts")
         _check_size(rows, model, limits)
@@ -128,7 +122,14 @@ def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Li
 def _options(request: TagRequest | BatchOptions) -> dict[str, Any]:
     """Return the options of a tagger that a request sets."""
     asked = request.model_fields_set & {"decode", "bias", "nbest", "offsets"}
-    return request.model_dump(include=asked, exclude_defaults=True) if asked else {}
+    options = request.model_dump(include=asked, exclude_defaults=True) if asked else {}
+    other = next((name for name in ("decode", "bias") if options.get(name)), None)
+    if "nbest" in options and other:
+        raise ProblemError(
+            "invalid-request",
+            f"nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability",
+        )
+    return options
 
 
 def _token_rows(tokens: Sequence[Sequence[str]]) -> Iterable[TextRow]:
@@ -210,6 +211,8 @@ def _check_batch(received: Received, models: Mapping[str, ServedModel], limits: 
     options = _read_query(BatchOptions, received.query)
     model = _model(models, options.model, None)
     own = _options(options)
+    if sum(name == "row" for name, _ in parse_qsl(received.query, keep_blank_values=True)) > 1:
+        raise ProblemError("invalid-request", "unknown field: row")  # one is the service's own
     if model.command != "tag" and own:
         raise ProblemError("invalid-request", f"{next(iter(own))} works only with taggers")
     asked = Asked(ROUTES["batch"], model, [], own, options)
@@ -262,7 +265,7 @@ def _check_explain(received: Received, models: Mapping[str, ServedModel], limits
     _one_of(texts=request.texts, pairs=request.pairs)
     rows = _given_rows(request, model)
     _check_count(len(rows), limits)
-    _check_tokens(_count_tokens(rows, model), limits.explained_tokens, "of an explanation")
+    _check_text_tokens(rows, model, limits.explained_tokens, "of an explanation")
     return Asked(ROUTES["explain"], model, rows, {}, request)
 
 
@@ -365,8 +368,7 @@ def _one_of(**given: Sequence[Any] | None) -> None:
 def _check_size(rows: Sequence[TextRow], model: ServedModel, limits: Limits) -> None:
     """Refuse too many texts or tokens. Tokens are counted only if there can be too many."""
     _check_count(len(rows), limits)
-    if sum(len(text) for row in rows for text in row.texts) > limits.tokens:
-        _check_tokens(_count_tokens(rows, model), limits.tokens)
+    _check_text_tokens(rows, model, limits.tokens, "of a request")
 
 
 def _check_count(texts: int, limits: Limits) -> None:
@@ -377,15 +379,21 @@ def _check_count(texts: int, limits: Limits) -> None:
         )
 
 
-def _count_tokens(rows: Sequence[TextRow], model: ServedModel) -> int:
-    split = (model.tokenizer(checked_text(text)) for row in rows for text in row.texts)
-    return sum(len(sentence) for sentences in split for sentence in sentences)
+def _check_text_tokens(rows: Sequence[TextRow], model: ServedModel, most: int, what: str) -> None:
+    """Refuse too many tokens. A text has at least as many as words, and at most as many as characters."""
+    texts = [text for row in rows for text in row.texts]
+    if sum(map(len, texts)) <= most:
+        return
+    _check_tokens(sum(len(text.split()) for text in texts), most, what)
+    split = (model.tokenizer(checked_text(text)) for text in texts)
+    _check_tokens(sum(len(sentence) for sentences in split for sentence in sentences), most, what)
 
 
-def _check_tokens(tokens: int, most: int, what: str = "of a request") -> None:
+def _check_tokens(tokens: int, most: int, what: str) -> None:
     if tokens > most:
         raise ProblemError(
-            "too-many-tokens", f"{tokens:,} tokens, at most {most:,} {what} are allowed. Send shorter texts"
+            "too-many-tokens",
+            f"at least {tokens:,} tokens, at most {most:,} {what} are allowed. Send shorter texts",
         )
 
 

@@ -40,10 +40,7 @@ ROOM = 0.01
 
 
 class Service:
-    """The application. ``others`` answers the routes that need no model.
-
-    ``direct`` writes answers to their connection in one piece, past all middleware, such as that of CORS.
-    """
+    """The application. ``others`` answers the routes that need no model."""
 
     def __init__(
         self,
@@ -54,7 +51,6 @@ class Service:
         others: App,
         keys: ApiKeys | None = None,
         tracer: Tracer | None = None,
-        direct: bool = True,
     ) -> None:
         self._dispatcher = dispatcher
         self._limits = limits
@@ -62,7 +58,6 @@ class Service:
         self._others = others
         self._keys = keys
         self._tracer = tracer
-        self._direct = direct
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -83,7 +78,7 @@ class Service:
         if posted and (route := ANSWERED.get(path)):
             reply = await self._reply(route, scope, headers, receive)
             connection = scope.get("extensions", {}).get(CONNECTION)
-            if self._direct and connection is not None:
+            if connection is not None and b"origin" not in headers:
                 connection.answer(reply)
             elif reply is not GONE:
                 await self._send(send, reply)
@@ -155,11 +150,11 @@ class Service:
             raise ProblemError(
                 "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
             )
-        message = await receive()
-        body: bytes = message.get("body", b"")
-        while message.get("more_body"):
+        body, more = b"", True
+        while more:
             message = await receive()
             body += message.get("body", b"")
+            more = message.get("more_body", False)
             if len(body) > most:
                 raise ProblemError(
                     "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"

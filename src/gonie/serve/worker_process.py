@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from gonie.serve.channel import Inbox, pack
 from gonie.serve.limits import Limits
 from gonie.serve.ticket import Batch
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Workers run in parallel, so that more threads in each would only wait for each other."""
 PATIENCE = 5.0
 """Seconds for a process to end before it is killed."""
 
@@ -27,6 +30,8 @@ class WorkerSettings:
     models: Sequence[tuple[str, str]]
     limits: Limits
     threads: int = 1
+    background: bool = False
+    """Whether it starts while others serve, and leaves them the processor until it is ready."""
 
 
 class WorkerOwner(Protocol):
@@ -60,6 +65,8 @@ class WorkerProcess(asyncio.Protocol):
                 [sys.executable, "-P", "-m", "gonie.serve.worker", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                env={**ONE_THREAD, **os.environ},
+                process_group=0,  # Ctrl-C in a terminal is for the service
             )
         ours.sendall(pack({**asdict(settings), "models": [list(each) for each in settings.models]}))
 

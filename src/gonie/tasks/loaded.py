@@ -16,6 +16,9 @@ from gonie.tasks.records import Records
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
 
+REPEATED = {"spans": "span"}
+"""Options that are lists, and the name that is typed for each of their values."""
+
 
 class LoadedModel(NamedTuple):
     """A model and its task."""
@@ -83,7 +86,7 @@ class LoadedModel(NamedTuple):
 
 def _typed(option: str) -> str:
     """Return an option as it is typed on the command line."""
-    return f"--{option.replace('_', '-')}"
+    return f"--{REPEATED.get(option, option).replace('_', '-')}"
 
 
 def _listed(options: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ def test_each_layer_has_its_name_share_and_bar(parse: Callable[[str], Any]) -> N
     assert "At the output (appended to the encoder's output): γ = -0.5000" in text
     names = "layer 0 (character-based words) 0.1250 layer 1 0.5000 layer 2 0.3750"
     assert names in " ".join(text.split())
-    assert markup.count("--p:0.5000") == 1
+    assert markup.count('<rect width="50.00"') == 1
     assert [share for _, share in lines(INPUT)] == [0.125, 0.5, 0.375]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gonie.reports.explanation import Faithfulness
-from gonie.reports.explanations.page import bars, faithfulness_table, key, opening, references
+from gonie.reports.explanations.page import bars, faithfulness_table, heading, how_to_read, key, references
 
 Parse = Callable[[str], Any]
 
@@ -23,18 +23,29 @@ def test_methods_come_before_controls_with_their_standing(
     ]  # fmt: skip
 
 
-def test_the_opening_says_if_faithfulness_was_not_measured(parse: Parse) -> None:
-    text = parse(opening("t", "Beware.", [], noun="text", notes=["<n>"])).text
-    assert text == [
-        "t", "Beware.", "The faithfulness of these weights to this model was not measured.", "<n>",
-    ]  # fmt: skip
+def test_one_line_says_how_far_to_trust_the_weights_and_the_rest_is_folded(
+    parse: Parse, figures: Sequence[Faithfulness]
+) -> None:
+    unknown = parse(how_to_read("Beware.", [], noun="text", notes=["<n>"])).text
+    line = "".join(unknown[: unknown.index("How to read this")])
+    assert line.endswith("How faithful they are to this model is not known.")
+    folded = unknown[unknown.index("How to read this") :]
+    for due in ("Beware.", "The faithfulness of these weights to this model was not measured.", "<n>"):
+        assert due in folded
+    known = parse(how_to_read("Beware.", figures, noun="text")).text
+    assert "Most faithful on this model: erasure." in "".join(known[: known.index("How to read this")])
+
+
+def test_the_heading_is_the_title(parse: Parse) -> None:
+    assert parse(heading("<t>")).text == ["<t>"]
 
 
 def test_bars_are_sorted_bounded_and_mark_the_gold_label(parse: Parse) -> None:
     markup = bars({"a": 0.25, "b": 0.75, "c": 1.0000001}, given=["b"], gold=["a"])
     assert [text for text in parse(markup).text if text in "abc"] == ["c", "b", "a"]
     assert " (gold)" in parse(markup).text
-    assert "--p:1.0000" in markup
+    assert '<rect width="100.00"' in markup
+    assert '<rect width="25.00"' in markup
 
 
 def test_the_key_names_only_what_is_on_the_page(parse: Parse) -> None:

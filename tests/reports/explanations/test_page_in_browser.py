@@ -38,7 +38,8 @@ MEASURE = """
     return .2126 * r + .7152 * g + .0722 * b
   }
   const all = '.w, .tagged mark, .tagged small, .weight, td, th, dt, dd, h1, h3, h4, p'
-  const shown = [...document.querySelectorAll(all)].filter(e => e.checkVisibility())
+  const read = e => innerWidth < 640 && e.closest('.stack thead')  // read aloud, and shown beside each number
+  const shown = [...document.querySelectorAll(all)].filter(e => e.checkVisibility() && !read(e))
   return shown.map(e => {
     const style = getComputedStyle(e), box = e.getBoundingClientRect()
     const [a, b] = [light(parse(style.color)), light(behind(e))].sort((x, y) => y - x)

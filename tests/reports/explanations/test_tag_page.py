@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gonie.reports.explanation import Faithfulness, TagExplanation, Transitions
+from gonie.reports.explanation import AskedSpan, Faithfulness, TagExplanation, Transitions
 from gonie.reports.explanations.tag_page import render_tags
 from gonie.text.types import Candidate, Sentence
 
@@ -39,6 +40,34 @@ def test_plain_tags_follow_each_word(parse: Parse) -> None:
     assert "It PRON   rains VERB" in text
 
 
+def test_a_span_that_is_asked_about_comes_first(parse: Parse, tagged: Sequence[TagExplanation]) -> None:
+    given = tagged[1].spans[0]
+    asked = replace(
+        given, label="ORG", probability=0.03, asked=AskedSpan(("O", "O"), 0.97, 6.95, False, ("A note.",))
+    )
+    page = render_tags([replace(tagged[1], asked=(asked,))], None, [], title="t")
+    text = " ".join(
+        parse(page.partition("<main>")[2].removesuffix("</body></html>").removesuffix("</main>")).text
+    )
+    due = (
+        "‘Anna Kim’ is not tagged ORG: probability 0.030. The model prefers O (0.970).",
+        "For it, by integrated gradients: ",
+        "For it, by erasure: ",
+        "A note.",
+        "supports the prediction",
+        "How to read this",
+    )
+    places = [text.index(each) for each in due]
+    assert places == sorted(places)
+
+
+def test_types_have_different_colours(tagged: Sequence[TagExplanation]) -> None:
+    page = render_tags(tagged, None, [], title="t")
+    marks = re.findall(r'<mark class="(c\d)"><bdi>[^<]*</bdi><small>(\w+)', page)
+    assert {label for _, label in marks} == {"PER", "LOC"}
+    assert len(set(marks)) == 2
+
+
 def test_hostile_words_and_tags_are_text(
     parse: Parse, tagged: Sequence[TagExplanation], moves: Transitions, hostile: str
 ) -> None:
@@ -49,6 +78,8 @@ def test_hostile_words_and_tags_are_text(
         spans=tuple(replace(span, label=hostile) for span in tagged[1].spans),
         marginals=tuple({hostile: 1.0} for _ in words),
     )
+    asked = AskedSpan((hostile, hostile), 0.5, 1.0, False, (hostile,))
+    each = replace(each, asked=(replace(each.spans[0], asked=asked),), types=(hostile,))
     named = replace(moves, labels=(hostile, *moves.labels[1:]))
     page = render_tags([each], named, [], title=hostile)
     assert parse(page).runs_and_loads_nothing()

@@ -28,8 +28,8 @@ def test_each_score_is_in_the_row_of_its_first_tag(moves: Transitions, parse: Ca
 
 def test_colour_shows_size_and_sign(moves: Transitions) -> None:
     markup = transition_section(moves)
-    assert '<td style="--a:1.00">+2.50</td>' in markup
-    assert '<td style="--a:0.80" class="against">-2.00</td>' in markup
+    assert '<td class="heat-cell h10">+2.50</td>' in markup
+    assert '<td class="heat-cell against n8">-2.00</td>' in markup
     assert greatest(list(lines(moves))) == 2.5
     assert has_learned(moves)
 

@@ -69,6 +69,17 @@ def test_rows_have_headers_and_escape_their_cells():
     assert "<td>&lt;td onclick" in row("PER", "<td onclick=x>")
 
 
+def test_cells_of_a_stacked_table_name_their_column():
+    markup = row("PER", 3, "", names=("", "gold", "<b>"))
+    assert markup == (
+        '<tr><th scope="row">PER</th><td data-name="gold">3</td><td data-name="&lt;b&gt;"></td></tr>'
+    )
+
+
+def test_void_elements_have_no_end_tag():
+    assert element("input", type="search") == '<input type="search">'
+
+
 def test_tables_have_a_caption_and_a_header():
     markup = table(caption="Scores", header=("", "F1"), rows=[row("PER", 1)])
     assert "<caption>Scores</caption>" in markup

@@ -14,6 +14,7 @@ from gonie.messages import say
 from gonie.reports.explanation import TokenWeights
 from gonie.reports.explanations.layout import TextPiece
 from gonie.reports.explanations.shades import is_share, sentence_shades, shades, strongest
+from gonie.reports.html.colors import heat_class
 from gonie.reports.html.markup import Markup, element, fragment, language, row, table
 
 STOPS = 12
@@ -45,7 +46,7 @@ def strip(rows: Rows, weights: TokenWeights, *, inside: Container[int] = ()) -> 
     kind = "share" if is_share(weights) else "sides"
     return element(
         "section",
-        element("h4", say(weights.method), element("span", f", {say(about(weights))}")),
+        element("h3", say(weights.method), element("span", f", {say(about(weights))}")),
         element("div", _rows(rows, weights, inside), class_=f"heat {kind}", lang=language(text), dir="auto"),
         class_="strip",
     )
@@ -84,7 +85,7 @@ def _piece(piece: TextPiece, words: Sequence[HeatWord]) -> Markup | str:
     word = words[piece.token]
     size = abs(word.shade)
     signs = {
-        "w": True,
+        f"w {heat_class(word.shade)}": True,
         "against": word.shade < 0,
         "line": size >= UNDERLINED,
         "mark": piece.added,
@@ -95,7 +96,6 @@ def _piece(piece: TextPiece, words: Sequence[HeatWord]) -> Markup | str:
         piece.text,
         element("i", word.number),
         class_=" ".join(name for name, wanted in signs.items() if wanted),
-        style=f"--a:{size:.2f}" if size >= 0.005 else None,
         tabindex=0 if word.stop else -1,
     )
 
@@ -119,7 +119,7 @@ def sentence_number(weights: TokenWeights, at: int) -> str:
 
 def _bar(shade: float, told: str) -> Markup:
     kind = "weight against" if shade < 0 else "weight"
-    return element("span", told, class_=kind, style=f"--p:{abs(shade):.3f}")
+    return element("span", told, class_=f"{kind} {heat_class(shade)}")
 
 
 def strongest_words(rows: Rows, weights: Sequence[TokenWeights]) -> Markup:

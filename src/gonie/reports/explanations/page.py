@@ -1,7 +1,7 @@
-"""The header of explanation pages: how faithful the weights are to this model.
+"""The parts that explanation pages share: how to read them, the legend, and bars of probabilities.
 
-Attention looks like an explanation but need not be one, so the page begins with a warning and the
-faithfulness scores.
+A page begins with the answer. Attention looks like an explanation but need not be one, so a line below the
+first answer says how far to trust the weights. The faithfulness scores are folded below it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gonie.reports.explanations.verdict import (
     beats,
     is_control,
     measured_on,
+    short_verdict,
     standing,
     verdict,
 )
@@ -49,8 +50,15 @@ MOST_LABELS = 8
 """The number of labels with a visible bar. The rest are collapsed."""
 
 
-def opening(
-    title: str,
+CAVEAT = "Word weights are estimates, not the model's reasons."
+
+
+def heading(title: str) -> Markup:
+    """Render the title of the page."""
+    return element("header", element("h1", element("bdi", say(title))))
+
+
+def how_to_read(
     warning: str,
     faithfulness: Sequence[Faithfulness],
     *,
@@ -58,17 +66,24 @@ def opening(
     quantity: str = PROBABILITY,
     notes: Sequence[str] = (),
 ) -> Markup:
-    """Render the title, the warning, the verdict, the faithfulness table and the notes.
+    """Render one line on how far to trust the weights. The whole is folded below it.
 
-    ``quantity`` is what removing words lowers.
+    That is the warning, the verdict, the faithfulness table, the notes and the references. ``quantity`` is
+    what removing words lowers.
     """
     return element(
-        "header",
-        element("h1", element("bdi", say(title))),
-        element("p", say(warning), class_="warning honest"),
-        element("p", element("b", say(verdict(faithfulness, noun=noun, quantity=quantity))), class_="honest"),
-        faithfulness_table(faithfulness, noun=noun, quantity=quantity) if faithfulness else None,
-        *map(note, notes),
+        "aside",
+        element("p", say(CAVEAT), " ", say(short_verdict(faithfulness))),
+        folded(
+            "How to read this",
+            element("p", say(warning)),
+            element("p", element("b", say(verdict(faithfulness, noun=noun, quantity=quantity)))),
+            faithfulness_table(faithfulness, noun=noun, quantity=quantity) if faithfulness else None,
+            *map(note, notes),
+            references(),
+        ),
+        class_="reading-help",
+        aria_label=say("How to read this"),
     )
 
 
@@ -100,16 +115,14 @@ def references() -> Markup:
 def key(*, shares: bool, sides: bool) -> Markup:
     """Render the legend of the colours."""
     parts = [
-        element(
-            "span", element("span", say("share of attention"), class_="w", style="--a:.7"), class_="share"
-        )
+        element("span", element("span", say("share of attention"), class_="w h7"), class_="share")
         if shares
         else None,
         element(
             "span",
-            element("span", say("supports the prediction"), class_="w line", style="--a:.7"),
+            element("span", say("supports the prediction"), class_="w line h7"),
             " ",
-            element("span", say("opposes it"), class_="w line against", style="--a:.7"),
+            element("span", say("opposes it"), class_="w line against n7"),
             class_="sides",
         )
         if sides
@@ -144,9 +157,16 @@ def _line(label: str, chance: float, given: Sequence[str], gold: Sequence[str]) 
 
 def bar(name: object, share: float, *, strong: bool = False) -> Markup:
     """Render one row of a ``dl`` of class ``bars``: a name, a bar and its number."""
-    line = element("span", style=f"--p:{min(max(share, 0), 1):.4f}")
+    width = f"{100 * min(max(share, 0), 1):.2f}"
+    line = element(
+        "svg",
+        element("rect", width=width, height=1),
+        viewBox="0 0 100 1",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+    )
     return fragment(
-        element("dt", name, class_="given" if strong else None),
+        element("dt", name, class_="chosen" if strong else None),
         element("dd", line, class_="line", aria_hidden="true"),
         element("dd", f"{share:.4f}"),
     )

@@ -1,26 +1,29 @@
 """The CSS of explanation pages: heat maps, bars and the transition table.
 
 Blue supports a prediction and orange opposes it, a pair that colour-blind readers can distinguish. Attention
-is green, which is used for nothing else. A test measures the contrast of each tone with the text on it.
+is green. The tones are in the common style sheet, and a test measures their contrast with the text on them.
 """
 
 STYLE = """
-:root { --for: 0 114 178; --against: 224 130 0; --share: 0 158 115; --deep: .62;
-  --for-line: #005f96; --against-line: #8a4f00 }
-@media (prefers-color-scheme: dark) { :root { --for: 0 104 166; --against: 164 88 0; --share: 0 116 84;
-  --deep: .85; --for-line: #7cc4f0; --against-line: #f2bd4b } }
-body { max-width: 84rem }
-h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere }
-h4 { font-size: .9rem; margin: 0 0 .3rem; font-weight: 650; overflow-wrap: anywhere }
-h4 span { color: var(--soft); font-weight: 400 }
-.honest { max-width: 60rem }
-.honest b { font-weight: 650 }
+.strip h3 { font-size: .9rem; margin: 0 0 .3rem }
+.strip h3 span { color: var(--soft); font-weight: 400 }
 .faith th { white-space: normal }
 .faith thead th, .faith small { font-size: .8rem }
 .faith small { display: block; color: var(--soft); font-weight: 400 }
 .control > * { color: var(--soft); font-weight: 400 }
 .best > * { font-weight: 650 }
-.explained { margin: 2rem 0; padding-top: 1rem; border-top: 1px solid var(--rule) }
+.explained { margin: 1.5rem 0 0; padding: 0 0 1.5rem }
+.explained + .explained, .reading-help + .explained { padding-top: 1.5rem; border-top: 1px solid var(--rule) }
+.explained > h2 { border: 0; margin: 0 0 .5rem; padding: 0; font-size: 1.35rem }
+.explained > h2 .place { font-weight: 400; margin-left: .4em }
+.verdict { display: block; font-size: 1rem; font-weight: 400; color: var(--soft) }
+.asked { margin-bottom: 1.5rem }
+.asked h2 { font-size: 1.2rem; margin: 0 0 .5rem; padding: 0; border: 0; max-width: 46rem }
+.asked p { margin: .25rem 0 }
+.explained h2.span { font-size: 1rem; margin: 1.5rem 0 .5rem; padding: 0; border: 0 }
+.reading-help { margin: 0 0 1.5rem; padding: .75rem 1rem; background: var(--box); border-radius: 6px }
+.reading-help > p { margin: 0; max-width: none }
+.reading-help summary { margin: .25rem 0 0 }
 .strips { display: grid; gap: 1rem 2rem; margin: 1rem 0;
   grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
 .strip { min-width: 0 }
@@ -29,9 +32,9 @@ h4 span { color: var(--soft); font-weight: 400 }
 .heat:lang(ko) { word-break: keep-all }
 .w { --tone: var(--for); border-radius: 3px; padding: .1em 0; cursor: default;
   background: rgb(var(--tone) / calc(var(--a, 0) * var(--deep))) }
-.sides .line { text-decoration: underline 2px solid var(--for-line); text-underline-offset: .22em }
+.sides .line { text-decoration: underline 2px solid var(--for-ink); text-underline-offset: .22em }
 .sides .against { --tone: var(--against) }
-.sides .against.line { text-decoration: underline 2px dotted var(--against-line) }
+.sides .against.line { text-decoration: underline 2px dotted var(--against-ink) }
 .share .w { --tone: var(--share) }
 .w.mark { border: 1px solid var(--soft); padding: 0 .2em; margin: 0 .15em; font-size: .8em }
 .w.in { outline: 1px dashed var(--fg); outline-offset: 1px }
@@ -45,33 +48,35 @@ h4 span { color: var(--soft); font-weight: 400 }
 .weight { align-self: start; margin-top: .35rem; font-size: .8rem; line-height: 1.5; padding: .05rem .2rem;
   white-space: nowrap; border: 1px solid var(--rule); font-variant-numeric: tabular-nums; text-align: right;
   direction: ltr;
-  background: linear-gradient(90deg, rgb(var(--tone) / var(--deep)) calc(100% * var(--p)), transparent 0) }
+  background: linear-gradient(90deg, rgb(var(--tone) / var(--deep)) calc(100% * var(--a, 0)), transparent 0) }
 .share .weight { --tone: var(--share) }
 .sides .weight { --tone: var(--for) }
-.sides .weight.against { --tone: var(--against); border-style: dotted; border-color: var(--against-line) }
+.sides .weight.against { --tone: var(--against); border-style: dotted; border-color: var(--against-ink) }
 .bars { display: grid; grid-template-columns: fit-content(55%) minmax(3rem, 1fr) max-content;
   max-width: 34rem; gap: .3rem .8rem; margin: .6rem 0; align-items: center }
 .bars dt { overflow-wrap: anywhere }
 .bars dd { margin: 0; font-variant-numeric: tabular-nums }
-.bars .line { height: .8rem; background: var(--box); border: 1px solid var(--rule) }
-.bars .line span { display: block; height: 100%; width: calc(100% * var(--p)); background: rgb(var(--for)) }
-.bars .given { font-weight: 650 }
-.strongest td { text-align: left }
+.bars .line { height: .7rem; background: var(--box); border: 1px solid var(--rule); border-radius: 2px;
+  overflow: hidden }
+.bars .line svg { display: block; width: 100%; height: 100%; fill: rgb(var(--for)) }
+.bars .chosen { font-weight: 650 }
+.strongest td, .strongest th { text-align: left }
 .strongest td span { color: var(--soft); margin-left: .4em }
 .key .w { padding: .1em .3em; color: var(--fg) }
 .key { line-height: 2; max-width: none }
-.tagged { line-height: 2.3; white-space: pre-wrap; overflow-wrap: anywhere; max-width: 60rem }
+.tagged { font-size: 1.15rem; line-height: 2.2; white-space: pre-wrap; overflow-wrap: anywhere;
+  max-width: 60rem; margin: 0 0 .5rem }
 .tagged:lang(ko) { word-break: keep-all }
 .tagged small { white-space: nowrap }
-.explained section h3 { margin-top: 1.4rem }
 .marginals td, .marginals th, .candidates td, .candidates th { text-align: left }
 .marginals details { display: inline-block }
 .marginals summary { margin: 0; font-weight: 400; color: var(--soft) }
 .candidates td { white-space: normal; min-width: 14rem }
-.moves td { text-align: center; padding: .28rem .35rem; min-width: 3rem;
-  background: rgb(var(--tone, var(--for)) / calc(var(--a, 0) * var(--deep))) }
+.moves td { text-align: center; padding: .28rem .35rem; min-width: 3rem }
 .moves thead th + th { text-align: center; padding: .28rem .35rem }
 .moves .against { --tone: var(--against) }
 .moves .never { color: var(--soft) }
-@media (max-width: 34rem) { .sentence { grid-template-columns: 3.6rem minmax(0, 1fr); gap: .4rem } }
+@media (max-width: 40rem) { .candidates td { min-width: 0 } 
+  .candidates td:last-child, .marginals td:last-child { grid-column: 2 / -1 }
+  .sentence { grid-template-columns: 3.6rem minmax(0, 1fr); gap: .4rem } }
 """

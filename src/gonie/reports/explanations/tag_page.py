@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gonie.messages import say
 from gonie.reports.explanation import Faithfulness, LayerShares, SpanExplanation, TagExplanation, Transitions
 from gonie.reports.explanations.alternatives import differing, likeliest
+from gonie.reports.explanations.asked import asked_answer, named_words
 from gonie.reports.explanations.heat import strip
 from gonie.reports.explanations.layer_shares import layer_section
 from gonie.reports.explanations.layout import TextPiece, lay_out_sentence
-from gonie.reports.explanations.page import key, opening, references
+from gonie.reports.explanations.page import heading, how_to_read, key
 from gonie.reports.explanations.style import STYLE
 from gonie.reports.explanations.transition_table import transition_section
-from gonie.reports.html.frame import folded, page
+from gonie.reports.html.colors import label_classes
+from gonie.reports.html.frame import folded, note, page
 from gonie.reports.html.markup import Markup, element, fragment, join, language, row, table
 from gonie.text.types import Candidate
 
@@ -35,35 +38,71 @@ def render_tags(
     notes: Sequence[str] = (),
     layers: Sequence[LayerShares] = (),
 ) -> str:
-    """Render the page. ``notes`` are shown in its header."""
-    weighted = any(span.weights for each in explanations for span in each.spans)
+    """Render the page: the first sentence, how to read its weights, then the others.
+
+    ``notes`` help to read them.
+    """
+    colors = label_classes(
+        label for each in explanations for label in (*each.types, *(span.label for span in each.spans))
+    )
+    weighted = [
+        at for at, each in enumerate(explanations) if any(span.weights for span in (*each.asked, *each.spans))
+    ]
+    legends = {at: key(shares=False, sides=True) for at in weighted[:1]}
+    sentences = [_sentence(each, colors, legends.get(at)) for at, each in enumerate(explanations)]
     return page(
         title,
-        opening(title, WARNING, faithfulness, noun="span", notes=notes),
-        key(shares=False, sides=True) if weighted else None,
-        *map(_sentence, explanations),
+        heading(title),
+        *sentences[:1],
+        how_to_read(WARNING, faithfulness, noun="span", notes=notes),
+        *sentences[1:],
         None if transitions is None else transition_section(transitions),
         layer_section(layers) if layers else None,
-        references(),
         style=STYLE,
     )
 
 
-def _sentence(each: TagExplanation) -> Markup:
+Colors = Mapping[str, str]
+"""The CSS class of each label (``label_classes``)."""
+
+
+def _sentence(each: TagExplanation, colors: Colors, legend: Markup | None) -> Markup:
     pieces = lay_out_sentence(each.sentence)
     return element(
         "article",
-        _tagged(pieces, each),
+        *(_asked(pieces, each, span, legend if at == 0 else None) for at, span in enumerate(each.asked)),
+        _tagged(pieces, each, colors),
+        None if each.asked else legend,
+        *_spans(pieces, [span for span in each.spans if span.weights], colors),
         folded("Probabilities of the tags", _marginals(each)),
         folded("Most probable tag sequences", _candidates(each)) if each.candidates else None,
-        *_spans(pieces, [span for span in each.spans if span.weights]),
         class_="explained",
     )
 
 
-def _tagged(pieces: Sequence[TextPiece], each: TagExplanation) -> Markup:
+def _asked(
+    pieces: Sequence[TextPiece], each: TagExplanation, span: SpanExplanation, legend: Markup | None
+) -> Markup:
+    """Render what the model prefers to a span, the words that speak against it, and all weights."""
+    assert span.asked is not None
+    stretch = _stretch(pieces, span)
+    words, inside = _text(pieces[stretch.start : stretch.stop]), range(span.start, span.end)
+    told = [line for weights in span.weights for line in named_words(each.sentence.words, weights)]
+    return element(
+        "section",
+        element("h2", element("bdi", say(asked_answer(words, span.label, span.probability, span.asked)))),
+        *(element("p", element("bdi", say(line))) for line in told),
+        *map(note, span.asked.notes),
+        legend,
+        element("div", *(strip([pieces], own, inside=inside) for own in span.weights), class_="strips"),
+        class_="asked",
+    )
+
+
+def _tagged(pieces: Sequence[TextPiece], each: TagExplanation, colors: Colors) -> Markup:
     """Render the sentence with its spans marked, or with a tag after each word if there are no spans."""
-    shown = _marked(pieces, each.spans) if each.spans or _outside(each) else _words(pieces, each)
+    spans = each.spans or _outside(each)
+    shown = _marked(pieces, each.spans, colors) if spans else _words(pieces, each, colors)
     return element("p", *shown, class_="tagged", lang=language(_text(pieces)), dir="auto")
 
 
@@ -71,12 +110,15 @@ def _outside(each: TagExplanation) -> bool:
     return all(tag == "O" for tag in each.tags)
 
 
-def _marked(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation]) -> Iterator[Markup | str]:
+def _marked(
+    pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation], colors: Colors
+) -> Iterator[Markup | str]:
     at = 0
     for span in sorted(spans, key=lambda span: span.start):
         stretch = _stretch(pieces, span)
         yield _text(pieces[at : stretch.start])
-        yield _mark(_text(pieces[stretch.start : stretch.stop]), f"{span.label} {span.probability:.3f}")
+        words = _text(pieces[stretch.start : stretch.stop])
+        yield _mark(words, f"{span.label} {span.probability:.3f}", colors[span.label])
         at = stretch.stop
     yield _text(pieces[at:])
 
@@ -92,42 +134,48 @@ def _text(pieces: Sequence[TextPiece]) -> str:
     return "".join(piece.text for piece in pieces)
 
 
-def _words(pieces: Sequence[TextPiece], each: TagExplanation) -> Iterator[Markup | str]:
+def _words(pieces: Sequence[TextPiece], each: TagExplanation, colors: Colors) -> Iterator[Markup | str]:
     for piece in pieces:
-        yield piece.text if piece.token is None else _mark(piece.text, each.tags[piece.token])
+        tag = None if piece.token is None else each.tags[piece.token]
+        yield piece.text if tag is None else _mark(piece.text, tag, colors.get(tag))
 
 
-def _mark(text: str, label: str) -> Markup:
-    return element("mark", element("bdi", text), element("small", label), class_="right")
+def _mark(text: str, label: str, color: str | None) -> Markup:
+    return element("mark", element("bdi", text), element("small", label), class_=color)
 
 
 def _marginals(each: TagExplanation) -> Markup:
+    header = ("token", "predicted", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
     rows = [
-        row(element("th", element("bdi", word), scope="row"), tag, *_chances(chances))
+        row(element("bdi", word), tag, *_chances(chances), names=header)
         for word, tag, chances in zip(each.sentence.words, each.tags, each.marginals, strict=True)
     ]
-    header = ("token", "predicted", *(f"{rank}." for rank in range(1, TOP + 1)), "others")
     caption = "Marginal probabilities of the tags of each token"
-    return table(caption=caption, header=header, rows=rows, class_="marginals")
+    return table(caption=caption, header=header, rows=rows, class_="marginals stack")
 
 
-def _chances(chances: Mapping[str, float]) -> list[Markup]:
-    """Return one cell for each of the most probable tags, and one with the rest collapsed."""
+def _chances(chances: Mapping[str, float]) -> list[Markup | str]:
+    """Return a text for each of the most probable tags, and one with the rest collapsed."""
     ordered = [f"{tag} {chance:.4f}" for tag, chance in likeliest(chances)]
-    first = [element("td", told) for told in ordered[:TOP]] + [element("td")] * (TOP - len(ordered))
-    rest = ordered[TOP:]
-    return [*first, element("td", folded(f"{len(rest)} more", ", ".join(rest)) if rest else None)]
+    first, rest = ordered[:TOP], ordered[TOP:]
+    others = folded(f"{len(rest)} more", ", ".join(rest)) if rest else ""
+    return [*first, *[""] * (TOP - len(first)), others]
 
 
 def _candidates(each: TagExplanation) -> Markup:
     best = each.candidates[0]
+    header = ("", "probability", "tags that differ from the first")
     rows = [
-        row(rank, f"{other.probability:.4f}", _differences(each.sentence.words, best, other))
+        row(
+            rank,
+            f"{other.probability:.4f}",
+            _differences(each.sentence.words, best, other),
+            names=header,
+        )
         for rank, other in enumerate(each.candidates, start=1)
     ]
     caption = "Tag sequences by probability"
-    header = ("", "probability", "tags that differ from the first")
-    return table(caption=caption, header=header, rows=rows, class_="candidates")
+    return table(caption=caption, header=header, rows=rows, class_="candidates stack")
 
 
 def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Markup:
@@ -137,21 +185,23 @@ def _differences(words: Sequence[str], best: Candidate, other: Candidate) -> Mar
     return join(found, ", ") if found else fragment("–")
 
 
-def _spans(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation]) -> list[Markup]:
+def _spans(pieces: Sequence[TextPiece], spans: Sequence[SpanExplanation], colors: Colors) -> list[Markup]:
     """Render each span under its heading. If there are many, they are collapsed."""
-    frame = folded if len(spans) > OPEN else _under
-    return [frame(*_span(pieces, span)) for span in spans]
+    if len(spans) <= OPEN:
+        return [_under(*_span(pieces, span, colors)) for span in spans]
+    title = element("h2", say("Word weights for each span"), class_="span")
+    return [title, *(folded(*_span(pieces, span, colors)) for span in spans)]
 
 
-def _under(heading: Markup, strips: Markup) -> Markup:
-    return element("section", element("h3", heading), strips)
+def _under(name: Markup, strips: Markup) -> Markup:
+    return element("section", element("h2", name, class_="span"), strips)
 
 
-def _span(pieces: Sequence[TextPiece], span: SpanExplanation) -> tuple[Markup, Markup]:
+def _span(pieces: Sequence[TextPiece], span: SpanExplanation, colors: Colors) -> tuple[Markup, Markup]:
     """Return the heading of one span and its weights by each method. The words of the span are outlined."""
     stretch = _stretch(pieces, span)
     words, inside = _text(pieces[stretch.start : stretch.stop]), range(span.start, span.end)
     return (
-        fragment(element("bdi", words), f": {span.label} {span.probability:.3f}"),
+        _mark(words, f"{span.label} {span.probability:.3f}", colors[span.label]),
         element("div", *(strip([pieces], each, inside=inside) for each in span.weights), class_="strips"),
     )

@@ -11,6 +11,7 @@ from math import isfinite
 
 from gonie.messages import say
 from gonie.reports.explanation import Transitions
+from gonie.reports.html.colors import heat_class
 from gonie.reports.html.frame import note, section
 from gonie.reports.html.markup import Markup, element, escape, row, table
 
@@ -67,11 +68,11 @@ def _table(transitions: Transitions) -> Markup:
         for name, (_, scores) in zip(names, shown, strict=True)
     ]
     header = ("from ↓ to →", *map(escape, transitions.labels[:MOST]), END)
-    return table(caption="Scores of transitions", header=header, rows=rows, class_="moves")
+    return table(caption="Scores of transitions", header=header, rows=rows, class_="moves sticky")
 
 
 def _cell(score: float, most: float) -> Markup:
     if not isfinite(score):
         return element("td", NEVER, class_="never", aria_label=say("forbidden"))
-    kind = "against" if score < 0 else None
-    return element("td", f"{score:+.2f}", style=f"--a:{abs(score) / most:.2f}", class_=kind)
+    kinds = ["heat-cell", *(["against"] if score < 0 else []), heat_class(score / most)]
+    return element("td", f"{score:+.2f}", class_=" ".join(kinds))

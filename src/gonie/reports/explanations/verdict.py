@@ -37,6 +37,18 @@ def verdict(found: Sequence[Faithfulness], *, noun: str = "text", quantity: str 
     return _sentence(methods, controls, quantity)
 
 
+def short_verdict(found: Sequence[Faithfulness]) -> str:
+    """Return the verdict in a few words."""
+    methods = [each for each in found if not is_control(each)]
+    controls = [each for each in found if is_control(each)]
+    if not methods or not controls or min(each.texts for each in found) < FEW:
+        return "How faithful they are to this model is not known."
+    good = [method for method in methods if beats(method, controls)]
+    if not good:
+        return "On this model, no method beats the controls."
+    return f"Most faithful on this model: {_best(good).method}."
+
+
 def is_control(each: Faithfulness) -> bool:
     """Return whether the row is a control and not a method."""
     return each.method in CONTROLS
@@ -82,7 +94,7 @@ def _sentence(methods: Sequence[Faithfulness], controls: Sequence[Faithfulness],
             f"On this model no method beats the controls on both measures: {'; '.join(failures)}. Do not "
             "take the coloured words for the reasons of its predictions."
         )
-    best = max(good, key=lambda each: each.comprehensiveness - each.sufficiency)
+    best = _best(good)
     chance = max(controls, key=lambda each: each.comprehensiveness)
     told = (
         f"Most faithful on this model: {best.method}. Removing its top words lowers {quantity} by "
@@ -90,6 +102,10 @@ def _sentence(methods: Sequence[Faithfulness], controls: Sequence[Faithfulness],
         f"{chance.comprehensiveness:z.{DIGITS}f}."
     )
     return " ".join([told, f"On both measures, {'; '.join(failures)}."] if failures else [told])
+
+
+def _best(good: Sequence[Faithfulness]) -> Faithfulness:
+    return max(good, key=lambda each: each.comprehensiveness - each.sufficiency)
 
 
 def _named(method: Faithfulness, controls: Sequence[Faithfulness]) -> str:

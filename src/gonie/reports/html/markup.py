@@ -7,12 +7,16 @@ into markup, so corpus text is inert wherever it ends up.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gonie.messages import say
 
 Child = object
 """``Markup`` is inserted as it is, None is omitted, and anything else is escaped as text."""
+
+
+VOID = frozenset({"input", "meta"})
+"""Elements without content and without an end tag."""
 
 
 class Markup(str):
@@ -57,7 +61,7 @@ def element(tag: str, /, *children: Child, **attributes: object) -> Markup:
         for name, value in attributes.items()
         if value is not None
     )
-    return Markup(f"<{tag}{shown}>{fragment(*children)}</{tag}>")
+    return Markup(f"<{tag}{shown}>" if tag in VOID else f"<{tag}{shown}>{fragment(*children)}</{tag}>")
 
 
 def shown(text: Child) -> Child:
@@ -70,17 +74,22 @@ def language(text: str) -> str | None:
     return "ko" if any("가" <= letter <= "힣" or "ㄱ" <= letter <= "ㆎ" for letter in text) else None
 
 
-def row(*cells: Child, head: int = 1, **attributes: object) -> Markup:
-    """Return a table row whose first ``head`` cells are headers."""
-    shown = (
+def row(*cells: Child, head: int = 1, names: Sequence[str] = (), **attributes: object) -> Markup:
+    """Return a table row whose first ``head`` cells are headers.
+
+    ``names`` are the headers of all columns, for a table of class ``stack``: on a narrow screen each cell
+    shows its own.
+    """
+    own: Sequence[str | None] = [say(name) for name in names] or [None] * len(cells)
+    made = (
         cell
         if isinstance(cell, Markup) and cell.startswith(("<td", "<th"))
         else element("th", cell, scope="row")
         if at < head
-        else element("td", cell)
-        for at, cell in enumerate(cells)
+        else element("td", cell, data_name=name)
+        for at, (cell, name) in enumerate(zip(cells, own, strict=True))
     )
-    return element("tr", *shown, **attributes)
+    return element("tr", *made, **attributes)
 
 
 def table(
@@ -99,4 +108,4 @@ def table(
         element("tbody", *rows),
         class_=class_,
     )
-    return element("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return element("div", inner, class_="scroll", tabindex="0", role="group", aria_label=caption)

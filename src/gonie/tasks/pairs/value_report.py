@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gonie.messages import say
-from gonie.reports.html.frame import note, page, section
+from gonie.reports.html.frame import chapters, note, page
 from gonie.reports.html.markup import Markup, element, fragment, language, row, table
-from gonie.reports.report_page import detail_section, opening, percent, training
+from gonie.reports.report_page import details_of, opening, percent
 from gonie.reports.report_style import STYLE
-from gonie.reports.svg import Scale, across_line, left_margin, tick_labels, ticks
+from gonie.reports.svg import Scale, across_line, left_margin, tick_labels, ticks, training_curve
 from gonie.tasks.pairs.values import PairError, ValueEvaluation
 
 SIDE, TOP, RIGHT, BOTTOM = 380, 28, 14, 42
@@ -42,10 +42,14 @@ def render_values(
             told=TOLD,
             unknown={},
         ),
-        training(curve, unit="pair"),
-        section("Predicted and gold values", _scatter(evaluation)),
-        _errors(evaluation.errors()[:MOST_ERRORS]),
-        detail_section(details or {}),
+        chapters(
+            {
+                "Predicted and gold values": _scatter(evaluation),
+                "Largest errors": _errors(evaluation.errors()[:MOST_ERRORS]),
+                "Training": training_curve(curve, unit="pair"),
+                "Details": details_of(details or {}),
+            }
+        ),
         style=STYLE,
     )
 
@@ -86,13 +90,12 @@ def _scatter(evaluation: ValueEvaluation) -> Markup:
 
 def _errors(errors: Sequence[PairError]) -> Markup:
     rows = [row(error.gold, error.predicted, _texts(error), head=0) for error in errors]
-    inner = table(
+    return table(
         caption="Largest difference first",
         header=("gold", "predicted", "pair"),
         rows=rows,
-        class_="figures texts",
+        class_="texts",
     )
-    return section("Largest errors", inner)
 
 
 def _texts(error: PairError) -> Markup:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gonie.errors import InputError
 from gonie.formats.detect import check_plain_text, is_tagged
 from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import TaggedSource
@@ -36,6 +37,15 @@ from gonie.reports.explanations.verdict import PROBABILITY
 from gonie.runtime.groups import MOST, grouped
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 from gonie.tasks.tagging.labeller import Tagging, TokenSpan
+from gonie.tasks.tagging.span_chances import SpanChances
+from gonie.tasks.tagging.span_questions import (
+    SentenceQuestions,
+    SpanQuestion,
+    known_types,
+    parse_question,
+    place_questions,
+    tags_of_span,
+)
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.passages import BLANK
 from gonie.text.types import Sentence
@@ -43,7 +53,7 @@ from gonie.text.types import Sentence
 if TYPE_CHECKING:
     from gonie.reports.explanations.screen import ExplanationScreen
 
-NBEST = "nbest"
+NBEST, SPANS = "nbest", "spans"
 CANDIDATES = 5
 """Default number of n-best taggings."""
 TOKENS_PER_SPAN = 8
@@ -51,22 +61,38 @@ TOKENS_PER_SPAN = 8
 
 
 class TagExplanations:
-    """Explains taggers. The option ``nbest`` is the number of taggings listed per sentence."""
+    """Explains taggers.
 
-    options = frozenset({NBEST})
+    The option ``nbest`` is the number of taggings listed per sentence. ``spans`` are pieces of the text that
+    the user asks about (``span_questions``).
+    """
+
+    options = frozenset({NBEST, SPANS})
 
     def explained(self, model: Tagger, options: Mapping[str, Any]) -> ExplainedTagger:
         """Return the tagger with explanations, as set by the options."""
-        return ExplainedTagger(model, candidates=options.get(NBEST, CANDIDATES))
+        given = options.get(SPANS, ())
+        types = known_types(model.labels, model.encoding.scheme)
+        return ExplainedTagger(
+            model,
+            candidates=options.get(NBEST, CANDIDATES),
+            questions=[
+                parse_question(each, types) for each in ([given] if isinstance(given, str) else given)
+            ],
+        )
 
 
 class SpanAnswer(NamedTuple):
-    """The answer that the tokens from ``start`` on have exactly these tag ids."""
+    """The answer that the tokens from ``start`` on have exactly these tag ids.
+
+    The model predicts it, unless the user ``asked`` about it.
+    """
 
     sentence: Sentence
     start: int
     tags: tuple[int, ...]
     label: str = ""
+    asked: bool = False
 
     @property
     def end(self) -> int:
@@ -96,13 +122,26 @@ class ExplainedTagger:
     warning = WARNING
     methods: tuple[Method, ...] = ("integrated gradients", "erasure")
 
-    def __init__(self, tagger: Tagger, *, candidates: int = CANDIDATES) -> None:
+    def __init__(
+        self, tagger: Tagger, *, candidates: int = CANDIDATES, questions: Sequence[SpanQuestion] = ()
+    ) -> None:
         self._tagger = tagger.with_nbest(candidates)
+        self._questions = tuple(questions)
         moves = transitions(tagger)
         self._moves = moves if has_learned(moves) else None
 
-    def items(self, text: str | None, files: Sequence[Path]) -> Iterator[Sentence]:
-        """Yield the sentences of files of tagged sentences, and of each line of others."""
+    def items(self, text: str | None, files: Sequence[Path]) -> Iterator[Sentence | SentenceQuestions]:
+        """Yield the sentences of files of tagged sentences, and of each line of others.
+
+        If the user asks about spans, yield the sentences of the text with these questions.
+        """
+        if self._questions:
+            if text is None:
+                raise InputError(
+                    "spans can be asked about only in a text", fix="Pass the text as an argument"
+                )
+            yield from place_questions(self._questions, list(self._lines(text, [])))
+            return
         for file in files:
             if is_tagged(file):
                 yield from TaggedSource(file, self._read_options())
@@ -126,22 +165,27 @@ class ExplainedTagger:
         """Return the sentences of the given file, in any format of training data."""
         return None if file is None else HeldOutFile(TaggedSource(file, self._read_options()), file, "spans")
 
-    def size(self, item: Sentence) -> ItemSize:
+    def size(self, item: Sentence | SentenceQuestions) -> ItemSize:
         """Return the number of tokens, and of answers: if tags form no spans, one per token."""
-        tokens = len(item)
+        tokens = len(_sentence(item))
         plain = not self._tagger.encoding.scheme.has_spans
         return ItemSize(tokens, tokens if plain else 1 + tokens // TOKENS_PER_SPAN)
 
-    def ask(self, item: Sentence) -> AskedSentence:
-        """Return the tags of a sentence, their probabilities, and its spans."""
-        tagger = self._tagger
-        if not item.words:
-            return AskedSentence(tagger, item, Tagging(), ())
-        (tagging,) = tagger.tag_sentences([item])
-        (scores,) = tagger.emissions([item])  # (T, K)
+    def ask(self, item: Sentence | SentenceQuestions) -> AskedSentence:
+        """Return the tags of a sentence, their probabilities, its spans, and those asked about."""
+        tagger, sentence = self._tagger, _sentence(item)
+        if not sentence.words:
+            return AskedSentence(tagger, sentence, Tagging(), ())
+        (tagging,) = tagger.tag_sentences([sentence])
+        (scores,) = tagger.emissions([sentence])  # (T, K)
         rows = tagger.decoder.marginals(scores[None], [len(scores)])[0]  # (T, K)
         marginals = tuple(dict(zip(tagger.labels, row, strict=True)) for row in rows.tolist())
-        return AskedSentence(tagger, item, tagging, marginals)
+        asked: tuple[SpanExplanation, ...] = ()
+        if isinstance(item, SentenceQuestions) and item.questions:
+            lattice = tagger.decoder.forward_backward(scores[None], [len(scores)])
+            chances = SpanChances(tagger, sentence, tagging, lattice)
+            asked = tuple(map(chances.answer, item.questions))
+        return AskedSentence(tagger, sentence, tagging, marginals, asked)
 
     def log_odds(self, questions: Iterable[tuple[SpanAnswer, Keep]]) -> Floats:
         """Return the log-odds of each span when all tokens but those of its ``Keep`` are unknown: (Q,)."""
@@ -197,12 +241,16 @@ class ExplainedTagger:
 
 @dataclass(frozen=True)
 class AskedSentence:
-    """The tagging of one sentence. ``marginals`` has the probability of every tag for each token."""
+    """The tagging of one sentence. ``marginals`` has the probability of every tag for each token.
+
+    ``asked`` are the spans that the user asks about, without weights.
+    """
 
     tagger: Tagger
     sentence: Sentence
     tagging: Tagging
     marginals: tuple[Mapping[str, float], ...]
+    asked: tuple[SpanExplanation, ...] = ()
 
     @property
     def spans(self) -> Sequence[TokenSpan]:
@@ -214,27 +262,43 @@ class AskedSentence:
 
     @property
     def answers(self) -> list[SpanAnswer]:
-        """One answer for each span."""
-        ids = self.tagger.encoding.label_ids
-        return [
-            SpanAnswer(
-                self.sentence,
+        """One answer for each span that is asked about, then for each predicted span."""
+        scheme, tokens = self.tagger.encoding.scheme, len(self.sentence)
+        asked = [
+            self._answer(
                 span.start,
-                tuple(ids[tag] for tag in self.tagging.tags[span.start : span.end]),
                 span.label,
+                tags_of_span(span.start, span.end, span.label, tokens=tokens, scheme=scheme),
+                asked=True,
             )
+            for span in self.asked
+        ]
+        predicted = [
+            self._answer(span.start, span.label, self.tagging.tags[span.start : span.end])
             for span in self.spans
         ]
+        return asked + predicted
+
+    def _answer(self, start: int, label: str, tags: Sequence[str], *, asked: bool = False) -> SpanAnswer:
+        ids = self.tagger.encoding.label_ids
+        return SpanAnswer(self.sentence, start, tuple(ids[tag] for tag in tags), label, asked)
 
     def explanation(self, weights: Sequence[tuple[TokenWeights, ...]]) -> TagExplanation:
         """Return the sentence with its tags, its n-best taggings, and the weights of each span."""
+        own, rest = weights[: len(self.asked)], weights[len(self.asked) :]
         return TagExplanation(
             sentence=self.sentence,
             tags=self.tagging.tags,
             marginals=self.marginals,
             candidates=self.tagging.candidates,
-            spans=tuple(SpanExplanation(*span, own) for span, own in zip(self.spans, weights, strict=True)),
+            spans=tuple(SpanExplanation(*span, each) for span, each in zip(self.spans, rest, strict=True)),
+            types=known_types(self.tagger.labels, self.tagger.encoding.scheme),
+            asked=tuple(replace(span, weights=each) for span, each in zip(self.asked, own, strict=True)),
         )
+
+
+def _sentence(item: Sentence | SentenceQuestions) -> Sentence:
+    return item.sentence if isinstance(item, SentenceQuestions) else item
 
 
 def transitions(tagger: Tagger) -> Transitions:

@@ -11,6 +11,7 @@ from rich.text import Text
 from gonie.messages import say
 from gonie.reports.explanation import SpanExplanation, TagExplanation, Transitions
 from gonie.reports.explanations.alternatives import differing, likeliest
+from gonie.reports.explanations.asked import asked_answer, named_words
 from gonie.reports.explanations.heat import Rows
 from gonie.reports.explanations.heat_text import coloured, side
 from gonie.reports.explanations.screen import ExplanationScreen, grid_of
@@ -26,8 +27,10 @@ MOVES = 12
 
 
 def show_tags(screen: ExplanationScreen, each: TagExplanation, rows: Rows) -> None:
-    """Show one tagged sentence: its tokens, its n-best taggings, and the weights of each span."""
+    """Show one tagged sentence: the spans that are asked about, its tokens, n-best taggings and spans."""
     screen.print(Text(""))
+    for span in each.asked:
+        _show_asked(screen, each, span, rows)
     screen.print(_marginals(each))
     if len(each.candidates) > 1:
         screen.print(_candidates(each))
@@ -36,6 +39,21 @@ def show_tags(screen: ExplanationScreen, each: TagExplanation, rows: Rows) -> No
             screen.print(_span(each, span))
         for weights in span.weights:
             screen.strip(rows, weights)
+
+
+def _show_asked(screen: ExplanationScreen, each: TagExplanation, span: SpanExplanation, rows: Rows) -> None:
+    """Show what the model prefers to a span, the words that speak against it, and all weights."""
+    assert span.asked is not None
+    answer = asked_answer(_text(each, span), span.label, span.probability, span.asked)
+    screen.print(Text(safe(answer), "bold"))
+    for weights in span.weights:
+        for told in named_words(each.sentence.words, weights):
+            screen.print(Text(safe(told)))
+    for note in span.asked.notes:
+        screen.print(Text(safe(note), "dim"))
+    for weights in span.weights:
+        screen.strip(rows, weights)
+    screen.print(Text(""))
 
 
 def show_moves(screen: ExplanationScreen, transitions: Transitions) -> None:
@@ -72,9 +90,14 @@ def _candidates(each: TagExplanation) -> Table:
 
 
 def _span(each: TagExplanation, span: SpanExplanation) -> Text:
-    places = each.sentence.offsets()
-    words = each.sentence.surface[places[span.start][0] : places[span.end - 1][1]]
+    words = _text(each, span)
     return Text.assemble((safe(words), "bold green"), f" {safe(span.label)} {span.probability:.3f}")
+
+
+def _text(each: TagExplanation, span: SpanExplanation) -> str:
+    """Return the text of a span."""
+    places = each.sentence.offsets()
+    return each.sentence.surface[places[span.start][0] : places[span.end - 1][1]]
 
 
 def _table(transitions: Transitions, *, colours: bool) -> Table:

@@ -1,0 +1,66 @@
+"""Answers batches of requests with the models of one process."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from gonie.serve.channel import Message, pack
+from gonie.serve.limits import Limits
+from gonie.serve.model_path import ModelPath
+from gonie.serve.problems import Reply, problem
+from gonie.serve.routes import Asked, Received, answer_all
+from gonie.serve.served_model import ServedModel
+from gonie.serve.stopwatch import Stopwatch
+
+
+class BatchWorker:
+    """Answers batches with the models of one process."""
+
+    def __init__(self, models: Sequence[ModelPath], limits: Limits, *, threads: int) -> None:
+        self._watch = Stopwatch()
+        loaded = (ServedModel(each, threads=threads, watch=self._watch) for each in models)
+        self.models: Mapping[str, ServedModel] = {model.name: model for model in loaded}
+        self._limits = limits
+        for model in self.models.values():
+            model.warm_up()
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Return what is told about each model."""
+        return [model.describe() for model in self.models.values()]
+
+    def __call__(self, message: Message) -> bytes:
+        """Answer the requests of a message, and return the message with the answers."""
+        begin = perf_counter()
+        self._watch.read()
+        number, requests = message.header["batch"], message.header["requests"]
+        bodies = message.parts([size for _, _, size in requests])
+        received = [
+            Received(route, query, body) for (route, query, _), body in zip(requests, bodies, strict=True)
+        ]
+        replies, asked = self._answered(received)
+        seconds = self._watch.read()
+        seconds["decode"] = max(perf_counter() - begin - sum(seconds.values()), 0.0)
+        described = [
+            [reply.status, reply.media_type.decode(), len(reply.body), *_counts(each)]
+            for reply, each in zip(replies, asked, strict=True)
+        ]
+        header = {"batch": number, "answers": described, "seconds": seconds}
+        return pack(header, [reply.body for reply in replies])
+
+    def _answered(self, received: Sequence[Received]) -> tuple[list[Reply], list[Asked | None]]:
+        try:
+            return answer_all(received, self.models, self._limits)
+        except Exception:  # a defect: it must cost only the request that shows it
+            if len(received) > 1:
+                each = [self._answered([one]) for one in received]
+                return [replies[0] for replies, _ in each], [asked[0] for _, asked in each]
+            traceback.print_exc()
+            return [problem("internal-error", "see the log of the service")], [None]
+
+
+def _counts(asked: Asked | None) -> tuple[str, int, int]:
+    """Return the model, the texts and the tokens of a request."""
+    return ("", 0, 0) if asked is None else (asked.model.name, len(asked.rows), asked.tokens)
