@@ -163,6 +163,7 @@ EXAMPLES = {
     "gonie tag runs/ner --file tickets.csv --column question --output jsonl > tagged.jsonl",
     "cat words.conll | gonie tag runs/ner --input conll --output conll",
     "gonie tag runs/ner --file posts.txt --output jsonl --offsets utf16 > for-javascript.jsonl",
+    'gonie tag http://127.0.0.1:8000/ner "Tagged by gonie serve."',
     "gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet",
     "gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html",
     "gonie evaluate runs/ner dev.conll --errors errors.tsv",
