@@ -2,7 +2,8 @@
 
 ``faithfulness.json`` contains the ``figures`` of each method and control, the ``bundle`` they belong to, and
 the ``digest`` of everything they depend on: the model, the texts and the measure. If the digest differs, they
-are measured again. An unreadable file counts as missing. If the folder is not writable, they are measured each time.
+are measured again. An unreadable file counts as missing. If the folder is not writable, they are measured
+each time.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class FaithfulnessCache:
 
     def write(self, figures: Iterable[Faithfulness]) -> None:
         """Replace the file atomically."""
-        figures = [asdict(each) for each in figures]
-        saved = {"bundle": self.bundle, "digest": self.digest, "figures": figures}
+        own = {"bundle": self.bundle, "digest": self.digest}
+        saved = {**own, "figures": [asdict(each) for each in figures]}
         atomic_write(self.folder / FAITHFULNESS, json.dumps(saved, indent=1) + "\n")
 
     def complete(self, methods: Sequence[Method], measure: Measure) -> list[Faithfulness]:
