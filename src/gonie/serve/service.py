@@ -221,11 +221,14 @@ class Service:
                     kind = [(b"content-type", NDJSON), *SAFE]
                     await send({"type": "http.response.start", "status": OK, "headers": kind})
                 await send({"type": "http.response.body", "body": _as_lines(reply), "more_body": True})
-            if not started:
-                await self._send(send, Reply(OK, b"", NDJSON))
-            else:
+            status = OK
+            if started:
                 await send({"type": "http.response.body", "body": b""})
-            self._metrics.answered("batch", OK, monotonic() - begin)
+            else:
+                reply = await self._answer_lines(query, 1, b"")  # checks the query
+                status = reply.status
+                await self._send(send, reply)
+            self._metrics.answered("batch", status, monotonic() - begin)
         except ProblemError as error:
             reply = self._refused(error)
             await self._send(send, reply)
