@@ -35,9 +35,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 
 
-def printed(
-    gonie: Gonie, command: str, model: str, texts: Sequence[str], tmp_path: Path, *options: str
-) -> list[str]:
+def printed(gonie: Gonie, call: str, texts: Sequence[str], tmp_path: Path, *options: str) -> list[str]:
     """Return the lines that the command prints for texts, without the line ends."""
     file = tmp_path / "texts.jsonl"
     file.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")

@@ -143,6 +143,8 @@ ERRORS: dict[str, tuple[str, Any, int, str]] = {
         422,
         "invalid-request",
     ),
+    "a wrong query of an empty stream": ("/v1/batch?offsets=x", b"", 422, "invalid-request"),
+    "unknown model of an empty stream": ("/v1/batch?model=x", b"", 404, "unknown-model"),
     "a long line": ("/v1/batch?model=letters", b'{"text": "' + b"a" * 2000 + b'"}', 413, "too-large"),
 }
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.util import find_spec
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -115,6 +116,9 @@ def serve(
     for package in PACKAGES:
         if find_spec(package) is None:
             raise MissingExtraError(package, extra="serve", purpose="gonie serve")
+    for name, seconds in (("--timeout", timeout), ("--watch", watch)):
+        if not isfinite(seconds):
+            raise InputError(f"{name} {seconds} is not a number of seconds")
     from gonie.serve.limits import Limits
     from gonie.serve.logs import EventLog
     from gonie.serve.server import serve as run

@@ -56,7 +56,8 @@ class ApiKeys:
         if authorization[: len(PREFIX)].lower() != PREFIX:
             return False
         given = hashlib.sha256(authorization[len(PREFIX) :].strip()).hexdigest().encode()
-        return any(hmac.compare_digest(given, known) for known in self._hashes)
+        found = [hmac.compare_digest(given, known) for known in self._hashes]  # compares all
+        return any(found)
 
 
 def _add(path: Path) -> str:
@@ -67,12 +68,17 @@ def add_key(path: Path, name: str) -> str:
     """Add a new key to the file and return it. It is not stored and cannot be shown again."""
     if not re.fullmatch(r"\S+", name) or name.startswith("#"):
         raise InputError(f"invalid name of a key: {name!r}", fix="Use a name without spaces")
-    if path.exists() and re.search(rf"^{re.escape(name)}\s", path.read_text("utf-8"), re.MULTILINE):
+    try:
+        known = path.read_text("utf-8") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the API keys: {error}", path=path) from error
+    if re.search(rf"^{re.escape(name)}\s", known, re.MULTILINE):
         raise InputError(f"there is a key named {name} already", fix="Choose another name", path=path)
     key = secrets.token_urlsafe(32)
     try:
         with path.open("a", encoding="utf-8") as file:
             path.chmod(0o600)
+            file.write("\n" if known and not known.endswith("\n") else "")
             file.write(f"{name}  {hashlib.sha256(key.encode()).hexdigest()}\n")
     except OSError as error:
         raise OutputError(f"{path}: cannot write the API keys: {error.strerror}") from error

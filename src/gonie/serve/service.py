@@ -226,11 +226,12 @@ class Service:
                     kind = [(b"content-type", NDJSON), *SAFE]
                     await send({"type": "http.response.start", "status": OK, "headers": kind})
                 await send({"type": "http.response.body", "body": _as_lines(reply), "more_body": True})
-            if not started:
-                await self._send(send, Reply(OK, b"", NDJSON))
-            else:
+            if started:
                 await send({"type": "http.response.body", "body": b""})
-            return OK
+                return OK
+            reply = await self._answer_lines(query, 1, b"")  # checks the query
+            await self._send(send, reply)
+            return reply.status
         except ProblemError as error:
             refusal = self._refused(error)
             await self._send(send, refusal)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.serve.keys import ApiKeys
+from support.running_service import LETTERS, TEXTS, RunningService
+
+Gonie = Callable[..., Any]
+
+
+def test_new_key(gonie: Gonie, tmp_path: Path) -> None:
+    """The key is the only thing on standard output, so that scripts can keep it."""
+    path = tmp_path / "keys.txt"
+    made = gonie("serve", "--new-key", "laptop", "--keys", path)
+    assert made.code == 0
+    assert len(made.out.split()) == 1
+    assert "shown only now" in made.err
+    assert ApiKeys.read(path).allow(b"Bearer " + made.out.strip().encode())
+    assert gonie("serve", "--new-key", "laptop", "--keys", path).refused("already")
+    assert gonie("serve", "--new-key", "laptop").refused("--keys")
+    assert gonie("serve", "--new-key", "other", "--keys", tmp_path).refused()
+
+
+def test_arguments_that_cannot_be_used(gonie: Gonie, tmp_path: Path) -> None:
+    assert gonie("serve").refused("no models", "gonie serve runs/ner")
+    assert gonie("serve", LETTERS, LETTERS).refused("2 models are named letters", "NAME=PATH")
+    assert gonie("serve", LETTERS, "--keys", tmp_path / "none").refused("API keys")
+    assert gonie("serve", LETTERS, "--port", "70000").refused("--port")
+    assert gonie("serve", LETTERS, "--workers", "0").refused("--workers")
+    assert gonie("serve", LETTERS, "--host", "not a host", "--port", "0").refused("cannot listen")
+    assert gonie("serve", "=x").refused("NAME=PATH")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+@pytest.mark.parametrize("option", ["--timeout", "--watch"])
+def test_numbers_that_are_none(gonie: Gonie, option: str, value: str) -> None:
+    assert gonie("serve", LETTERS, f"{option}={value}").refused(option)
+
+
+def test_a_missing_package(gonie: Gonie, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gonie.cli.serve.find_spec", lambda name: None if name == "uvloop" else name)
+    assert gonie("serve", LETTERS).refused("uvloop", "gonie[serve]")
+
+
+def test_what_the_command_prints() -> None:
+    with RunningService(LETTERS, f"b={TEXTS}") as running:
+        assert running.stop() == 0
+        first, second = running.out.splitlines()
+        assert first == f"Serving letters, b on http://127.0.0.1:{running.port}"
+        assert f"http://127.0.0.1:{running.port}/docs" in second
+
+
+@pytest.mark.long
+def test_options_of_a_running_service() -> None:
+    options = ["--host=0.0.0.0", "--workers=2", "--log=json", "--max-texts=7", "--timeout=9"]
+    with RunningService(f"안나={LETTERS}", f"b={TEXTS}", *options) as running:
+        info = running.info
+        assert list(info["models"]) == ["안나", "b"]
+        assert (len(info["workers"]), info["limits"]["texts"], info["limits"]["seconds"]) == (2, 7, 9)
+        answer = running.post("/v1/tag", {"texts": ["Anna"], "model": "안나"})
+        assert answer.json()["model"] == "안나"
+        assert "Set --keys" in running.log, "an open service is announced"
+        assert running.stop() == 0
+
+
+@pytest.mark.long
+def test_korean_messages() -> None:
+    with RunningService(LETTERS, environment={"GONIE_LANG": "ko"}) as running:
+        assert f"http://127.0.0.1:{running.port}" in running.out
+        assert "Serving" not in running.out
+        assert running.stop() == 0
