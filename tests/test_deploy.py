@@ -183,7 +183,11 @@ def folders_of_pip() -> list[str]:
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
     )
     found = re.findall(r"(?:file://)?(?<![\w.])(/[^\s'\"]+)", listed.stdout)
-    return [path for path in dict.fromkeys([CERTIFICATES, *found]) if Path(path).is_dir()]
+    folders = [
+        CERTIFICATES,
+        *(path.removesuffix("/simple") for path in found),
+    ]  # an index is beside its packages
+    return [path for path in dict.fromkeys(folders) if Path(path).is_dir()]
 
 
 @pytest.fixture(scope="module")
