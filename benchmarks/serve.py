@@ -26,7 +26,7 @@ counts shared pages once). The CPU time says what limits: a side that has C core
 requests per second. It also holds on a busy machine, where the rates do not.
 
 Open loop: Poisson arrivals at 50, 80 and 120 % of gonie's saturation, for gonie and echo. Latency counts from
-the time at which a request was due, not from when it was sent (serving/load.lua). `late` is the share of
+the time at which a request was due, not from when it was sent (serving/open_loop.py). `late` is the share of
 requests that the generator sent more than 2 ms late. If it is not near 0, other processes disturb the
 measurement, or --connections is too small. `answered` counts answers with status 200 per second, from one
 second after the first arrival to the last arrival.

@@ -1,4 +1,4 @@
-"""Puts load on an HTTP service with wrk and ``load.lua``: a closed loop, or an open loop at a rate."""
+"""Puts load on an HTTP service: a closed loop with wrk, or an open loop at a rate (``open_loop``)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from serving.open_loop import ARRIVAL
+
 SCRIPT = Path(__file__).with_name("load.lua")
-GRACE = 5  # seconds in which outstanding answers of an open loop may arrive
-ARRIVAL = np.dtype([(name, "f8") for name in ("scheduled", "sent", "answered", "status")])
+OPEN_LOOP = Path(__file__).with_name("open_loop.py")
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,11 @@ def write_requests(bodies: Iterable[bytes], path: Path, target: str = "/v1/tag")
 
 def saturate(port: int, requests: Path, *, connections: int, seconds: int) -> Saturation:
     """Run a closed loop."""
-    found, cpu = _run(port, requests, threads=1, connections=connections, seconds=seconds)
+    program = shutil.which("wrk") or sys.exit("wrk not found: apt install wrk")
+    options = ("-t", 1, "-c", connections, "-d", seconds, "--timeout", "60s", "-s", SCRIPT)
+    command = [program, *map(str, options), f"http://127.0.0.1:{port}/"]
+    output, cpu = _run(command, {"LOAD_REQUESTS": str(requests)})
+    found = json.loads(output)
     good = found["requests"] - found["refused"]
     return Saturation(
         good / found["seconds"],
@@ -98,47 +103,24 @@ def saturate(port: int, requests: Path, *, connections: int, seconds: int) -> Sa
 
 
 def open_loop(port: int, requests: Path, *, rate: float, connections: int, seconds: int, seed: int) -> Open:
-    """Run an open loop: Poisson arrivals, sent by ``connections`` threads with one connection each."""
-    threads = max(1, min(connections, int(rate * seconds / 2)))
-    start = 0.3 + 0.002 * threads
+    """Run an open loop: Poisson arrivals on as many connections as are needed, at most ``connections``."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "arrivals"
-        own = {"LOAD_RATE": rate, "LOAD_SECONDS": seconds, "LOAD_HEAD_START": start, "LOAD_SEED": seed}
-        found, cpu = _run(
-            port,
-            requests,
-            threads=threads,
-            connections=threads,
-            seconds=math.ceil(start + seconds) + GRACE,
-            environment={name: str(value) for name, value in own.items()} | {"LOAD_OUT": str(out)},
-        )
+        arguments = (port, requests, rate, seconds, connections, seed, out)
+        output, cpu = _run([sys.executable, str(OPEN_LOOP), *map(str, arguments)])
         arrivals = np.fromfile(out, ARRIVAL)
-        return Open(arrivals, seconds, int(found["broken"]), cpu / len(arrivals))
+        return Open(arrivals, seconds, int(output), cpu / len(arrivals))
 
 
-def _run(
-    port: int,
-    requests: Path,
-    *,
-    threads: int,
-    connections: int,
-    seconds: int,
-    environment: Mapping[str, str] | None = None,
-) -> tuple[dict[str, Any], float]:
-    """Run wrk, and return what ``load.lua`` prints and the CPU seconds of wrk."""
-    program = shutil.which("wrk") or sys.exit("wrk not found: apt install wrk")
-    command = [program, "-t", threads, "-c", connections, "-d", seconds, "--timeout", "60s", "-s", SCRIPT]
-    own = {"LOAD_RATE": "0", "LOAD_SECONDS": str(seconds), "LOAD_REQUESTS": str(requests)}
+def _run(command: list[str], environment: Mapping[str, str] | None = None) -> tuple[str, float]:
+    """Run a generator, and return the last line that it prints and its CPU seconds."""
     process = subprocess.Popen(
-        [*map(str, command), f"http://127.0.0.1:{port}/"],
-        env=os.environ | own | dict(environment or {}),
-        stdout=subprocess.PIPE,
-        text=True,
+        command, env=os.environ | dict(environment or {}), stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"wrk failed with status {process.returncode}:\n{output}")
-    return json.loads(output.splitlines()[-1]), usage.ru_utime + usage.ru_stime
+        sys.exit(f"{command[0]} failed with status {process.returncode}:\n{output}")
+    return output.splitlines()[-1], usage.ru_utime + usage.ru_stime
