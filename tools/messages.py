@@ -45,8 +45,17 @@ UNSEEN = (
     "reports/html/",
     "tasks/torch/synthetic.py",
     "tasks/tagging/torch/synthetic.py",
+    "serve/",  # what the service answers, logs and counts is for programs
 )
 """Files without texts for the command line."""
+SEEN = (
+    "serve/keys.py",
+    "serve/model_path.py",
+    "serve/server.py",
+    "serve/telemetry.py",
+    "serve/worker_process.py",
+)
+"""Files in these folders that have texts for the command line: errors at the start."""
 PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]{2}[,;:]? \{")
 """A string with at least two words, or a word and a field."""
 CODE = re.compile(
@@ -94,6 +103,10 @@ OTHERS = {
     "cli/main.py (system)": (
         "No such file or directory", "Permission denied", "Is a directory", "Not a directory", "File exists",
         "No space left on device",
+    ),
+    "cli/serve.py (headings)": ("Limits", "Access"),
+    "serve/server.py (system)": (
+        "Address already in use", "Cannot assign requested address", "Name or service not known",
     ),
     "formats/jsonl.py (json)": (
         "Expecting value", "Expecting ',' delimiter", "Expecting ':' delimiter", "Extra data",
@@ -149,6 +162,8 @@ EXAMPLES = {
     "gonie tag runs/ner --file letters.txt --output jsonl > tagged.jsonl",
     "gonie tag runs/ner --file tickets.csv --column question --output jsonl > tagged.jsonl",
     "cat words.conll | gonie tag runs/ner --input conll --output conll",
+    "gonie tag runs/ner --file posts.txt --output jsonl --offsets utf16 > for-javascript.jsonl",
+    'gonie tag http://127.0.0.1:8000/ner "Tagged by gonie serve."',
     "gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet",
     "gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html",
     "gonie evaluate runs/ner dev.conll --errors errors.tsv",
@@ -178,7 +193,7 @@ def _all_texts() -> Iterator[tuple[str, Iterable[str]]]:
     yield "recipes", map(recipe_summary, recipe_names())
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE).as_posix()
-        if not name.startswith(UNSEEN):
+        if name.startswith(SEEN) or not name.startswith(UNSEEN):
             yield name, Module(ast.parse(path.read_text("utf-8")), view=bool(VIEWS.search(name))).texts()
 
 

@@ -123,7 +123,8 @@ def test_other_examples_of_help_pages_are_as_in_english(command, monkeypatch):
 
 
 VALUES = """
-text tokens pretty local ray tab blank mixed word eojeol syllable morpheme upos xpos feats misc tsne pca label
+text json tokens pretty local ray tab blank mixed word eojeol syllable morpheme upos xpos feats misc tsne pca
+label codepoints start end
 """
 """Values of options, which help pages name."""
 

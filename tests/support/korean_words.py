@@ -14,7 +14,7 @@ from gonie.tasks.recipe import recipe_names
 
 NAMES = """
 gonie BiLSTM BiLSTM-CRF BI-LSTM-CRF LSTM-CRF CRF ELMo ESIM PyTorch Kiwi Ray CoNLL Parquet AUC Python
-Label Studio Data curl mkdir iconv cat pip
+Label Studio Data curl mkdir iconv cat pip Ctrl OpenTelemetry CORS JavaScript Java
 """
 """Models, metrics, tools and programs."""
 VALUES = """

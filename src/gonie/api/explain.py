@@ -56,7 +56,7 @@ class ExplainedAnswer:
             "words": list(self.words),
             "weights": weights,
         }
-        return found if self.asked is None else found | _asked(self.asked)
+        return found if self.asked is None else found | self.asked.to_dict()
 
     def __repr__(self) -> str:
         shown = []
@@ -81,16 +81,6 @@ class ExplainedAnswer:
             told = asked_answer(self.text, self.label, self.score or 0.0, self.asked)
             return element("div", element("b", told), *maps)
         return element("div", element("b", self.label, score), " ", self.text[:80], *maps)
-
-
-def _asked(asked: AskedSpan) -> dict[str, Any]:
-    return {
-        "asked": True,
-        "predicted": asked.predicted,
-        "preferred": {"tags": list(asked.tags), "score": asked.probability},
-        "gap": asked.gap,
-        "notes": list(asked.notes),
-    }
 
 
 def _heat(rows: Rows, weights: TokenWeights) -> Markup:

@@ -26,49 +26,56 @@ def serve(
         list[str] | None,
         typer.Argument(
             metavar="MODEL",
-            help="Run folders or bundles. The name of a model is that of its folder, or NAME in NAME=PATH.",
+            help="Run folders or bundles. A model is named after its folder; NAME=PATH gives another name.",
             show_default=False,
         ),
     ] = None,
     *,
-    host: Annotated[str, typer.Option(help="Address to listen on. 0.0.0.0 opens the service to others.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 chooses a free one.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. 0.0.0.0: all IPv4 addresses of this machine.")
+    ] = ("127.0.0.1"),
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
+    ] = 8000,
     workers: Annotated[
         int,
         typer.Option(
-            min=1, max=256, help="Worker processes. One per core is fastest; each loads all models."
+            min=1, max=256, help="Number of worker processes, best one per core. Each loads all models."
         ),
     ] = 1,
     watch: Annotated[
         float,
         typer.Option(
             min=0,
-            help="Seconds between two looks for changed bundles, which are then swapped. 0: on SIGHUP only.",
+            help="Seconds between checks for changed bundles, which are then loaded. 0: only on SIGHUP.",
         ),
     ] = 0.0,
-    log: Annotated[
-        Literal["text", "json"], typer.Option(help="Format of the log on standard error.")
-    ] = "text",
+    log: Annotated[Literal["text", "json"], typer.Option(help="Log format on standard error.")] = "text",
     telemetry: Annotated[
-        bool, typer.Option("--telemetry", help="Send traces by OpenTelemetry (OTEL_EXPORTER_OTLP_ENDPOINT).")
+        bool, typer.Option("--telemetry", help="Send OpenTelemetry traces to OTEL_EXPORTER_OTLP_ENDPOINT.")
     ] = False,
     max_bytes: Annotated[
-        int, typer.Option(min=1, max=1 << 30, help="Bytes of a request.", rich_help_panel=LIMITS)
+        int, typer.Option(min=1, max=1 << 30, help="Maximum bytes per request.", rich_help_panel=LIMITS)
     ] = 1 << 20,
-    max_texts: Annotated[int, typer.Option(min=1, help="Texts of a request.", rich_help_panel=LIMITS)] = 1000,
+    max_texts: Annotated[
+        int, typer.Option(min=1, help="Maximum texts per request.", rich_help_panel=LIMITS)
+    ] = 1000,
     max_tokens: Annotated[
-        int, typer.Option(min=1, help="Tokens of a request.", rich_help_panel=LIMITS)
+        int, typer.Option(min=1, help="Maximum tokens per request.", rich_help_panel=LIMITS)
     ] = 50_000,
-    max_queue: Annotated[int, typer.Option(min=1, help="Requests that wait.", rich_help_panel=LIMITS)] = 256,
+    max_queue: Annotated[
+        int, typer.Option(min=1, help="Maximum number of waiting requests.", rich_help_panel=LIMITS)
+    ] = 256,
     timeout: Annotated[
-        float, typer.Option(min=0.001, help="Seconds to answer a request.", rich_help_panel=LIMITS)
+        float,
+        typer.Option(
+            min=0.001, help="Seconds after which a request without an answer fails.", rich_help_panel=LIMITS
+        ),
     ] = 30.0,
     keys: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="File of API keys. Requests then need one.", rich_help_panel=SAFETY
+            metavar="FILE", help="File of API keys. Requests then need one of them.", rich_help_panel=SAFETY
         ),
     ] = None,
     new_key: Annotated[
@@ -83,15 +90,15 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="ORIGIN",
-            help="Let pages of this origin use the service. Repeatable.",
+            help="Allow web pages of this origin to use the service (CORS). Repeatable.",
             rich_help_panel=SAFETY,
         ),
     ] = None,
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
-    SIGHUP loads bundles that have changed, without a failed request. Ctrl-C and SIGTERM answer all accepted
-    requests, then stop.
+    SIGHUP loads changed bundles without failing a request. Ctrl-C and SIGTERM answer all accepted requests,
+    then stop.
 
     Examples:
 
@@ -130,7 +137,7 @@ def serve(
     )
     if host not in ("127.0.0.1", "localhost", "::1") and keys is None:
         typer.echo(
-            say("note: anyone who reaches this address can use the service. Set --keys to prevent it"),
+            say("note: anyone who reaches this address can use the service. Require keys with --keys FILE"),
             err=True,
         )
     run(settings, log=EventLog(log), started=_started)
@@ -155,7 +162,7 @@ def _add_key(path: Path | None, name: str) -> None:
     from gonie.serve.keys import add_key
 
     typer.echo(add_key(path, name))
-    typer.echo(say(f"note: the key is shown only now. {path} has its hash"), err=True)
+    typer.echo(say(f"note: the key is not shown again. {path} has only its hash"), err=True)
 
 
 def _started(address: str, models: Sequence[dict[str, Any]]) -> None:

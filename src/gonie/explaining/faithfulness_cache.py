@@ -1,8 +1,9 @@
 """A cache of faithfulness figures in the run folder, since measuring them takes a minute.
 
-``faithfulness.json`` contains the ``figures`` of each method and control, and the ``digest`` of everything
-they depend on: the model, the texts and the measure. If the digest differs, they are measured again. An
-unreadable file counts as missing. If the folder is not writable, they are measured each time.
+``faithfulness.json`` contains the ``figures`` of each method and control, the ``bundle`` they belong to, and
+the ``digest`` of everything they depend on: the model, the texts and the measure. If the digest differs, they
+are measured again. An unreadable file counts as missing. If the folder is not writable, they are measured
+each time.
 """
 
 from __future__ import annotations
@@ -39,21 +40,16 @@ class FaithfulnessCache:
 
     folder: Path
     digest: str
+    bundle: str = ""
 
     def read(self) -> dict[str, Faithfulness]:
         """Return the cached figures by method or control."""
-        try:
-            saved = json.loads((self.folder / FAITHFULNESS).read_text("utf-8"))
-            if saved["digest"] != self.digest:
-                return {}
-            found = [_figures(each) for each in saved["figures"]]
-        except (OSError, ValueError, TypeError, KeyError):
-            return {}
-        return {each.method: each for each in found}
+        return {each.method: each for each in _read(self.folder, "digest", self.digest)}
 
     def write(self, figures: Iterable[Faithfulness]) -> None:
         """Replace the file atomically."""
-        saved = {"digest": self.digest, "figures": [asdict(each) for each in figures]}
+        own = {"bundle": self.bundle, "digest": self.digest}
+        saved = {**own, "figures": [asdict(each) for each in figures]}
         atomic_write(self.folder / FAITHFULNESS, json.dumps(saved, indent=1) + "\n")
 
     def complete(self, methods: Sequence[Method], measure: Measure) -> list[Faithfulness]:
@@ -65,6 +61,20 @@ class FaithfulnessCache:
             with suppress(OutputError):
                 self.write(known.values())
         return [known[name] for name in (*methods, RANDOM, UNIFORM) if name in known]
+
+
+def last_figures(folder: Path, bundle: str) -> list[Faithfulness]:
+    """Return the figures that were measured last for this bundle, on whatever texts. May be empty."""
+    return _read(folder, "bundle", bundle)
+
+
+def _read(folder: Path, key: str, wanted: str) -> list[Faithfulness]:
+    """Return the figures in a run folder if the value of ``key`` is as wanted."""
+    try:
+        saved = json.loads((folder / FAITHFULNESS).read_text("utf-8"))
+        return [_figures(each) for each in saved["figures"]] if saved[key] == wanted else []
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
 
 
 def _figures(saved: Any) -> Faithfulness:

@@ -12,6 +12,7 @@ from gonie.explaining.faithfulness_cache import FaithfulnessCache, digest
 from gonie.formats.parallel_files import is_parallel
 from gonie.runtime.bundle import INDEX
 from gonie.system.files import is_stream, lines
+from gonie.tasks.bundled import index_digest
 from gonie.tasks.explanation import HeldOutFile, ItemSize
 from gonie.tasks.load import find_bundle
 
@@ -30,8 +31,8 @@ def figures_cache(held_out: HeldOutFile, folder: Path) -> FaithfulnessCache | No
     if bundle == folder or is_stream(file):
         return None
     measured = f"{held_out.what}, {MOST} drawn by {SEED}, {BUDGET}".encode()
-    parts = ((bundle / INDEX).read_bytes(), measured, *_content(file))
-    return FaithfulnessCache(folder, digest(parts))
+    index = (bundle / INDEX).read_bytes()
+    return FaithfulnessCache(folder, digest((index, measured, *_content(file))), index_digest(index))
 
 
 def sample_items(items: Iterable[I], size: Callable[[I], ItemSize]) -> list[I]:

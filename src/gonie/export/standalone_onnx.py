@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import onnxruntime
 
 from gonie.errors import GonieError
 from gonie.export.exportable import Array, Standalone
 from gonie.export.graph import Graph
 from gonie.features.byte_spelling import MARKS
+from gonie.runtime.onnx_runtime import onnxruntime
 from gonie.runtime.scorer import Batch
 from gonie.runtime.session import feed
 

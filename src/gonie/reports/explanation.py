@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from gonie.text.passages import Passage
 from gonie.text.types import Candidate, Sentence
@@ -65,6 +65,16 @@ class AskedSpan:
     gap: float
     predicted: bool
     notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as plain values."""
+        return {
+            "asked": True,
+            "predicted": self.predicted,
+            "preferred": {"tags": list(self.tags), "score": self.probability},
+            "gap": self.gap,
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, slots=True)

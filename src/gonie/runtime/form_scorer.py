@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from gonie.errors import BundleError
 from gonie.features.byte_spelling import MARKS
 from gonie.runtime.form_cache import FormCache, keys_of
+from gonie.runtime.onnx_runtime import onnxruntime
 from gonie.runtime.scorer import Batch
 
 SPELLED = "spelled"

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from gonie.errors import BundleError
 from gonie.runtime.form_scorer import SPELLED, FormScorer
 from gonie.runtime.graph_check import check_graph
+from gonie.runtime.onnx_runtime import onnxruntime
 from gonie.runtime.scorer import Batch, ScoredTexts
 from gonie.system.thread_map import cores
 

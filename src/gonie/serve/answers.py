@@ -86,6 +86,14 @@ class WeightedBody(BaseModel):
     start: int | None = None
     end: int | None = None
     sentence: int | None = None
+    predicted: Annotated[bool | None, Field(description="Whether the model predicts a span asked about.")] = (
+        None
+    )
+    preferred: Annotated[
+        dict[str, Any] | None, Field(description="The tags that the model prefers, with their probability.")
+    ] = None
+    gap: Annotated[float | None, Field(description="The log-odds between them.")] = None
+    notes: list[str] | None = None
 
 
 class ExplanationBody(BaseModel):

@@ -142,10 +142,14 @@ def _titles(status: int) -> str:
 def _add_facts(app: FastAPI, state: ServiceState) -> None:
     """Add models, information, health and metrics."""
 
-    @app.get("/v1/models", summary="List the models")
-    async def models() -> dict[str, list[dict[str, Any]]]:
+    @app.get("/v1/models", summary="List the models", responses={503: {"model": ProblemBody}})
+    async def models() -> Response:
         """Return the name, the task, the labels and the bundle of each model."""
-        return {"models": state.dispatcher.models}
+        if not state.dispatcher.models:
+            return _response(
+                problem("not-ready", "the models are being loaded. Try again later", retry_after=1)
+            )
+        return JSONResponse({"models": state.dispatcher.models})
 
     @app.get("/info", summary="Describe the service")
     async def info() -> dict[str, Any]:

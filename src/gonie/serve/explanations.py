@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from gonie.errors import InputError
-from gonie.explaining.held_out import figures_cache
+from gonie.explaining.faithfulness_cache import last_figures
 from gonie.explaining.methods import explain_items
 from gonie.formats.text_rows import TextRow
 from gonie.reports.explanation import Method, SpanExplanation, TagExplanation, TextExplanation, TokenWeights
 from gonie.serve.requests import ExplainRequest, TokeniseRequest
 from gonie.serve.served_model import SERVED_METHODS, ServedModel
-from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.pairs.answer import checked_pair
 from gonie.tasks.records import rounded
 from gonie.text.plain_text import checked_text
@@ -42,7 +41,7 @@ def explain(model: ServedModel, row: TextRow, request: ExplainRequest) -> dict[s
         items = explained.items(checked_text(row.texts[0]), [])
     own = cast("tuple[Method, ...]", tuple(name for name in methods if name in SERVED_METHODS))
     found = [each.explanation for each in explain_items(explained, items, methods=own)]
-    faithfulness = [asdict(each) for each in _faithfulness(model, explained)]
+    faithfulness = [asdict(each) for each in last_figures(Path(model.folder), model.digest)]
     made = _tags(row.texts[0], found, methods) if model.command == "tag" else _label(row.texts, found[0])
     if request.offsets == "utf16":
         _count_utf16(made, row.texts)
@@ -73,14 +72,6 @@ def _methods(model: ServedModel, request: ExplainRequest) -> Sequence[str]:
     return request.methods or known
 
 
-def _faithfulness(model: ServedModel, explained: ExplainedModel) -> Iterable[Any]:
-    """Return the figures that `gonie explain` measured for the run folder, if it did."""
-    folder = Path(model.folder)
-    held_out = explained.held_out(folder, None)
-    cache = None if held_out is None else figures_cache(held_out, folder)
-    return () if cache is None else cache.read().values()
-
-
 def _tags(text: str, sentences: Sequence[TagExplanation], methods: Sequence[str]) -> dict[str, Any]:
     """Return the tokens, the likeliest taggings and the spans of the sentences of a text."""
     ends = [0]
@@ -93,8 +84,11 @@ def _tags(text: str, sentences: Sequence[TagExplanation], methods: Sequence[str]
     }
     if "nbest" in methods:
         answer["nbest"] = [[*map(_candidate, each.candidates)] for each in sentences]
-    spans = ((number, each, span) for number, each in enumerate(sentences) for span in each.spans)
-    answer["answers"] = [_span(number, each, span) for number, each, span in spans]
+    answer["answers"] = [
+        _span(number, each, span)
+        for number, each in enumerate(sentences)
+        for span in (*each.asked, *each.spans)
+    ]
     return answer
 
 
@@ -117,8 +111,9 @@ def _span(number: int, found: TagExplanation, span: SpanExplanation) -> dict[str
         "start": start,
         "end": end,
         "sentence": number,
-        "asked": False,
+        "asked": span.asked is not None,
         "weights": _weights(span.weights),
+        **({} if span.asked is None else span.asked.to_dict()),
     }
 
 

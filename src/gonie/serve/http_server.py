@@ -73,6 +73,7 @@ class HttpServer(uvicorn.Server):
                 allow_origins=list(settings.origins),
                 allow_methods=["GET", "POST"],
                 allow_headers=["Authorization", "Content-Type", "Request-Timeout-Ms"],
+                expose_headers=["Retry-After"],
             )
         super().__init__(
             uvicorn.Config(

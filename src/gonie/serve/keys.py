@@ -33,7 +33,8 @@ class ApiKeys:
         try:
             lines = path.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the API keys: {error}", path=path) from error
+            reason = error.strerror if isinstance(error, OSError) else "the file is not UTF-8"
+            raise InputError(f"cannot read the API keys: {reason}", fix=_add(path), path=path) from error
         for number, line in enumerate(lines, start=1):
             if not line.strip() or line.startswith("#"):
                 continue
@@ -41,15 +42,13 @@ class ApiKeys:
             if found is None:
                 raise InputError(
                     "not a name and the SHA-256 of a key",
-                    fix=f"Add keys with: gonie serve --new-key NAME --keys {path}",
+                    fix=_add(path),
                     path=path,
                     line=number,
                 )
             hashes[found[1]] = found[2]
         if not hashes:
-            raise InputError(
-                "no API keys", fix=f"Add one: gonie serve --new-key NAME --keys {path}", path=path
-            )
+            raise InputError("no API keys", fix=_add(path), path=path)
         return cls(hashes)
 
     def allow(self, authorization: bytes) -> bool:
@@ -59,6 +58,10 @@ class ApiKeys:
         given = hashlib.sha256(authorization[len(PREFIX) :].strip()).hexdigest().encode()
         found = [hmac.compare_digest(given, known) for known in self._hashes]  # compares all
         return any(found)
+
+
+def _add(path: Path) -> str:
+    return f"Add a key with: gonie serve --new-key NAME --keys {path}"
 
 
 def add_key(path: Path, name: str) -> str:

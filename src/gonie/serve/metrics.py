@@ -28,7 +28,7 @@ class ServiceMetrics:
         )
         self._seconds = Histogram(
             "gonie_request_seconds",
-            "From the end of a request to its answer.",
+            "From the header of a request to its answer.",
             ["route"],
             buckets=SECONDS,
             registry=registry,

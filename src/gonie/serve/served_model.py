@@ -15,6 +15,7 @@ from gonie.serve.stopwatch import Stopwatch
 from gonie.tasks.load import find_bundle
 from gonie.tasks.loaded import LoadedModel, load_model
 from gonie.tasks.records import Answering, Records, ReturnedFields
+from gonie.tasks.run_files import EVALUATION
 from gonie.tasks.tagging.explanation import transitions
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.schemes import type_names
@@ -101,7 +102,7 @@ class ServedModel:
             "bundle": self.digest,
             "bytes": sum(file.stat().st_size for file in bundle.iterdir() if file.is_file()),
             "gonie": about.gonie,
-            "scores": dict(about.scores),
+            "scores": dict(about.scores) or _run_scores(Path(self.folder)),
             "transitions": _transitions(tagger) if tagger else None,
         }
 
@@ -109,6 +110,18 @@ class ServedModel:
 def options_key(options: Mapping[str, Any]) -> str:
     """Return options as a key. Equal options have equal keys."""
     return json.dumps(options, sort_keys=True) if options else "{}"
+
+
+def _run_scores(folder: Path) -> dict[str, Any]:
+    """Return the scores of each data file in a run folder, or none for a bundle alone."""
+    try:
+        saved = json.loads((folder / EVALUATION).read_text("utf-8"))
+        return {
+            split: {name: value for name, value in own.items() if not isinstance(value, dict | list)}
+            for split, own in saved.items()
+        }
+    except (OSError, ValueError, AttributeError):
+        return {}
 
 
 def _transitions(tagger: Tagger) -> dict[str, Any]:

@@ -82,14 +82,19 @@ class Service:
                 connection.answer(reply)
             elif reply is not GONE:
                 await self._send(send, reply)
-            seconds = monotonic() - begin
-            self._metrics.answered(route, reply.status, seconds)
-            if self._tracer is not None:
-                self._tracer(route, headers, reply.status, seconds)
+            self._note(route, headers, reply.status, begin)
         elif posted and path == BATCH:
-            await self._stream(scope, headers, receive, send)
+            status = await self._stream(scope, headers, receive, send)
+            self._note("batch", headers, status, begin)
         else:
             await self._others(scope, receive, send)
+
+    def _note(self, route: str, headers: Mapping[bytes, bytes], status: int, begin: float) -> None:
+        """Count and trace a request."""
+        seconds = monotonic() - begin
+        self._metrics.answered(route, status, seconds)
+        if self._tracer is not None:
+            self._tracer(route, headers, status, seconds)
 
     def _open(self, path: str) -> bool:
         return path == "/" or path.startswith(OPEN)
@@ -130,7 +135,7 @@ class Service:
         if kind != wanted and not (wanted == NDJSON and kind in (b"application/jsonl", b"application/json")):
             expected = wanted.decode()
             raise ProblemError(
-                "media-type", f"the media type is {kind[:100]!r}. Send Content-Type: {expected}"
+                "media-type", f"the media type is {_shown(kind)}. Send Content-Type: {expected}"
             )
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise ProblemError("media-type", "compressed requests are not supported. Send the body as it is")
@@ -166,7 +171,7 @@ class Service:
             return self._limits.seconds
         if not given.isdigit() or len(given) > 9 or int(given) == 0:
             raise ProblemError(
-                "invalid-request", f"Request-Timeout-Ms: not a number of milliseconds: {given!r:.40}"
+                "invalid-request", f"Request-Timeout-Ms: not a number of milliseconds: {_shown(given)}"
             )
         return min(int(given) / 1000, self._limits.seconds)
 
@@ -189,6 +194,8 @@ class Service:
                 connection.on_gone = None
 
     def _late(self, ticket: Ticket, seconds: float) -> None:
+        if ticket.reply.done():  # answered in the same moment
+            return
         self._dispatcher.withdraw(ticket)
         self._metrics.refused("deadline")
         ticket.answer(problem("deadline", f"no answer within {ceil(seconds * 1000):,} ms. Try again later"))
@@ -203,9 +210,8 @@ class Service:
 
     async def _stream(
         self, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive, send: Send
-    ) -> None:
-        """Answer lines in order, while more are received."""
-        begin = monotonic()
+    ) -> int:
+        """Answer lines in order, while more are received. Return the status of the answer."""
         query = scope["query_string"].decode("latin-1")
         stream = LineStream(lambda row, lines: self._answer_lines(query, row, lines), most=self._limits.bytes)
         started = False
@@ -214,27 +220,25 @@ class Service:
             async for reply in stream(receive):
                 if reply.status != OK and not started:
                     await self._send(send, reply)
-                    self._metrics.answered("batch", reply.status, monotonic() - begin)
-                    return
+                    return reply.status
                 if not started:
                     started = True
                     kind = [(b"content-type", NDJSON), *SAFE]
                     await send({"type": "http.response.start", "status": OK, "headers": kind})
                 await send({"type": "http.response.body", "body": _as_lines(reply), "more_body": True})
-            status = OK
             if started:
                 await send({"type": "http.response.body", "body": b""})
-            else:
-                reply = await self._answer_lines(query, 1, b"")  # checks the query
-                status = reply.status
-                await self._send(send, reply)
-            self._metrics.answered("batch", status, monotonic() - begin)
-        except ProblemError as error:
-            reply = self._refused(error)
+                return OK
+            reply = await self._answer_lines(query, 1, b"")  # checks the query
             await self._send(send, reply)
-            self._metrics.answered("batch", reply.status, monotonic() - begin)
+            return reply.status
+        except ProblemError as error:
+            refusal = self._refused(error)
+            await self._send(send, refusal)
+            return refusal.status
         except ClientGoneError:
             self._metrics.gone()
+            return GONE.status
 
     async def _answer_lines(self, query: str, row: int, lines: bytes) -> Reply:
         """Queue lines of a stream. If the queue is full, wait for room until the deadline."""
@@ -248,6 +252,11 @@ class Service:
                 if monotonic() > last:
                     return self._refused(error)
                 await asyncio.sleep(ROOM)
+
+
+def _shown(value: bytes) -> str:
+    """Return the value of a header for a message."""
+    return repr(value[:100].decode("latin-1"))
 
 
 def _as_lines(reply: Reply) -> bytes:

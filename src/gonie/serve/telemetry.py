@@ -34,7 +34,11 @@ class Tracer:
 
     def __call__(self, route: str, headers: Mapping[bytes, bytes], status: int, seconds: float) -> None:
         """Write the span of a request that has just been answered."""
-        carrier = {"traceparent": headers.get(b"traceparent", b"").decode("latin-1")}
+        carrier = {
+            name: headers[name.encode()].decode("latin-1")
+            for name in ("traceparent", "tracestate")
+            if name.encode() in headers
+        }
         end = time_ns()
         span = self._tracer.start_span(
             f"POST /v1/{route}",
