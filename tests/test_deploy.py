@@ -174,8 +174,20 @@ class Buildah:
 
 
 BASE = ("python3", "python3-venv", "python3-pip", "python-is-python3", "ca-certificates")
-MOUNTS = ("/etc/ssl/certs", "/opt/pypi", "/opt/pypi-more", "/opt/wheels")
-"""Folders that pip of this machine may need: certificates and packages."""
+CERTIFICATES = "/etc/ssl/certs"
+
+
+def folders_of_pip() -> list[str]:
+    """Return the folders that pip needs here: certificates, and packages if it is set up to use folders."""
+    listed = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
+    )
+    found = re.findall(r"(?:file://)?(?<![\w.])(/[^\s'\"]+)", listed.stdout)
+    folders = [
+        CERTIFICATES,
+        *(path.removesuffix("/simple") for path in found),
+    ]  # an index is beside its packages
+    return [path for path in dict.fromkeys(folders) if Path(path).is_dir()]
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +216,7 @@ def buildah(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Buildah]:
     build("add", "--quiet", base, str(system), "/")
     build("config", "--env", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", base)
     build("commit", "--quiet", "--rm", base, "localhost/python:test")
-    mounts = [f"--volume={path}:{path}:ro" for path in MOUNTS if Path(path).is_dir()]
+    mounts = [f"--volume={path}:{path}:ro" for path in folders_of_pip()]
     build(
         *("bud", "--isolation", "chroot", "--format", "docker", "--network", "host", *mounts),
         *("--build-arg", "PYTHON=localhost/python:test", "--tag", "gonie", "--file", str(IMAGE)),

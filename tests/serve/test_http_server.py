@@ -49,7 +49,7 @@ def answers(running: RunningService, path: str) -> bool:
 
 
 def loading_worker(running: RunningService) -> int:
-    """Wait for the process of the worker. Before it runs its own program, stopping it would stop its parent."""
+    """Wait for the process of the worker. Until it runs its own program, stopping it stops its parent."""
 
     def find() -> int | None:
         for pid in running.processes()[1:]:

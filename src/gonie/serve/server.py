@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 
 from gonie.errors import InputError
@@ -16,6 +17,7 @@ BACKLOG = 2048
 def serve(settings: ServiceSettings, *, log: EventLog, started: Started) -> None:
     """Serve until SIGTERM or SIGINT. Raise an error if the models or the address cannot be used."""
     keys = None if settings.keys is None else ApiKeys.read(settings.keys)
+    _raise_file_limit()
     with _listen(settings.host, settings.port) as listener:
         from gonie.serve.dispatcher import Dispatcher
         from gonie.serve.metrics import ServiceMetrics
@@ -33,6 +35,13 @@ def serve(settings: ServiceSettings, *, log: EventLog, started: Started) -> None
             server.run([listener])
         finally:
             dispatcher.kill()
+
+
+def _raise_file_limit() -> None:
+    """Allow as many open files as the system does: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _listen(host: str, port: int) -> socket.socket:
