@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from support.running_service import FEATURES, LETTERS, RunningService, Stopped, ended, wait_for
@@ -47,6 +48,20 @@ def answers(running: RunningService, path: str) -> bool:
     return False
 
 
+def loading_worker(running: RunningService) -> int:
+    """Wait for the process of the worker. Until it runs its own program, stopping it stops its parent."""
+
+    def find() -> int | None:
+        for pid in running.processes()[1:]:
+            with suppress(psutil.Error):
+                if "gonie.serve.worker" in psutil.Process(pid).cmdline():
+                    return pid
+        return None
+
+    pid: int = wait_for(find, told="the worker starts")
+    return pid
+
+
 def quiet(log: str) -> bool:
     """Return whether a log has no traceback and no message of a library."""
     assert "Traceback" not in log, log
@@ -62,18 +77,14 @@ def quiet(log: str) -> bool:
 def test_requests_before_the_models_are_loaded(threads: ThreadPoolExecutor) -> None:
     """Load balancers ask from the first second on. They need an answer, and it must be 503."""
     with RunningService(LETTERS, ready=False, port=free_port()) as running:
-
-        def loading() -> list[int]:
-            return running.processes()[1:]
-
-        (worker,) = wait_for(loading, told="the worker starts")
+        worker = loading_worker(running)
         with Stopped(worker):
             wait_for(lambda: answers(running, "/health/live"), told="the service listens")
-            for answer in (running.get("/health/ready"), running.tag(), running.post("/v1/batch", b"")):
+            asked = (running.get("/health/ready"), running.get("/v1/models"), running.tag())
+            for answer in (*asked, running.post("/v1/batch", b"")):
                 assert answer.status_code == 503
                 assert answer.json()["type"] == "urn:gonie:not-ready"
                 assert answer.headers["retry-after"] == "1"
-            assert running.get("/v1/models").status_code == 503
             assert running.get("/openapi.json").status_code == 200
             assert running.info["ready"] is False
             assert running.out == "", "the address is printed when the service is ready"
@@ -88,7 +99,7 @@ def test_requests_before_the_models_are_loaded(threads: ThreadPoolExecutor) -> N
 def test_stop_before_the_models_are_loaded(number: int) -> None:
     """A service that is stopped while it starts has not failed."""
     with RunningService(LETTERS, ready=False, port=free_port()) as running:
-        (worker,) = wait_for(lambda: running.processes()[1:], told="the worker starts")
+        worker = loading_worker(running)
         with Stopped(worker):
             wait_for(lambda: answers(running, "/health/live"), told="the service listens")
             assert running.stop(number, 20) == 0
@@ -358,6 +369,7 @@ def test_a_damaged_or_missing_bundle_is_not_swapped_in(link: Path, tmp_path: Pat
         assert quiet(running.log)
 
 
+@pytest.mark.long
 def test_watched_bundles_are_swapped(link: Path) -> None:
     with RunningService(f"m={link}", "--watch=0.1") as running:
         before = running.info["models"]["m"]
