@@ -4,8 +4,8 @@
 
 Arrivals are a Poisson process. One thread sleeps until the next arrival and sends it on a free connection.
 The other receives answers. Latency counts from the scheduled time, so that a slow answer also counts for the
-requests that it holds up (no coordinated omission). wrk has no such mode. It can be scripted to have one, with
-a thread for each connection, but then takes several times the CPU time, which the service lacks.
+requests that it holds up (no coordinated omission). wrk has no such mode. It can be scripted to have one,
+with a thread for each connection, but then takes several times the CPU time, which the service lacks.
 """
 
 from __future__ import annotations
