@@ -13,6 +13,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Timer
 
 from gonie.errors import GonieError
@@ -21,6 +22,9 @@ from gonie.serve.limits import Limits
 from gonie.serve.memory import settle
 from gonie.serve.model_path import ModelPath
 
+CAP_SYS_NICE = 23
+ORDINARY = 20
+"""The limit on niceness (RLIMIT_NICE) that allows the ordinary niceness, 0."""
 YIELDING = 20.0
 """The most seconds in which a worker that starts leaves the processor to those that serve."""
 
@@ -50,20 +54,34 @@ def main() -> None:
 
 @contextmanager
 def _yielding(wanted: bool) -> Iterator[None]:
-    """Use only processor time that nobody else wants, for a while, where the system can do that."""
-    if not wanted or not hasattr(os, "SCHED_IDLE"):
+    """Use only processor time that nobody else wants, for a while, where the system allows a way back."""
+    if not wanted or not _may_return():
         yield
         return
-    own = os.getpid()
-    os.sched_setscheduler(own, os.SCHED_IDLE, os.sched_param(0))
-    timer = Timer(YIELDING, os.sched_setscheduler, (own, os.SCHED_OTHER, os.sched_param(0)))
+    own, usual = os.getpid(), os.sched_param(0)
+    os.sched_setscheduler(own, os.SCHED_IDLE, usual)
+    timer = Timer(YIELDING, os.sched_setscheduler, (own, os.SCHED_OTHER, usual))
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
-        os.sched_setscheduler(own, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setscheduler(own, os.SCHED_OTHER, usual)
+
+
+def _may_return() -> bool:
+    """Return whether this process may leave the idle policy again, by a capability or its limit on niceness.
+
+    Root in a container often may not.
+    """
+    if sys.platform != "linux":
+        return False
+    import resource
+
+    status = Path("/proc/self/status").read_text("utf-8")
+    capabilities = int(status.partition("CapEff:")[2].split()[0], 16)
+    return bool(capabilities >> CAP_SYS_NICE & 1) or resource.getrlimit(resource.RLIMIT_NICE)[0] >= ORDINARY
 
 
 if __name__ == "__main__":
