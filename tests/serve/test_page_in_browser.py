@@ -456,7 +456,7 @@ def test_why_a_span_was_tagged(visit: Callable[..., Visit], language: str) -> No
     assert words == ["Anna", "Kim", "lives", "in", "Seoul", "."]
     assert seen.page.locator(".heat .w.h10, .heat .w.n10").count() >= 1
     assert panel.locator(".strongest dt").count() == 2
-    told = "run gonie explain RUN" if language == "en-US" else "gonie explain RUN을 실행하세요"
+    told = "run gonie explain RUN" if language == "en-US" else "gonie explain RUN --on FILE을 실행하세요"
     assert told in panel.inner_text()
 
 

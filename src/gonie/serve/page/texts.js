@@ -81,7 +81,7 @@ export const TEXTS = {
   "method.erasure": ["Erasure", "단어 제거"],
   "faithful": ["Removing the words with the highest weight lowers the probability by {drop} on average over {n} {n|text|texts}; random words: {random}.", "가중치가 가장 큰 단어를 지우면 확률이 평균 {drop} 낮아집니다(텍스트 {n}개). 무작위 단어는 {random}입니다."],
   "faithful.alone": ["Removing the words with the highest weight lowers the probability by {drop} on average over {n} {n|text|texts}.", "가중치가 가장 큰 단어를 지우면 확률이 평균 {drop} 낮아집니다(텍스트 {n}개)."],
-  "faithful.none": ["Faithfulness not measured; run gonie explain RUN.", "충실도를 측정하지 않았습니다. gonie explain RUN을 실행하세요."],
+  "faithful.none": ["Faithfulness not measured; run gonie explain RUN --on FILE.", "충실도를 측정하지 않았습니다. gonie explain RUN --on FILE을 실행하세요."],
 
   "tokens.hint": ["Point at a token, or move with the arrow keys, to see its most probable tags.", "토큰을 가리키거나 화살표 키로 옮기면 확률이 높은 태그를 볼 수 있습니다."],
   "tokens.of": ["Tags of {text}", "{text}의 태그"],
