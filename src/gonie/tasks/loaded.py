@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gonie.errors import BundleError, GonieError
-from gonie.tasks.bundled import BundledModel
 from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.load import load
@@ -52,7 +51,9 @@ class LoadedModel(NamedTuple):
 
     def _check_local(self) -> None:
         """Refuse a model of a service where the model itself is needed."""
-        if not isinstance(self.model, BundledModel):
+        from gonie.client.address import is_url
+
+        if is_url(self.folder):
             raise GonieError(
                 f"{self.folder} is a service, but this needs the model itself. Pass its run folder or bundle"
             )
