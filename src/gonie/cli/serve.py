@@ -33,7 +33,7 @@ def serve(
     *,
     host: Annotated[
         str, typer.Option(help="Address to listen on. 0.0.0.0: all IPv4 addresses of this machine.")
-    ] = ("127.0.0.1"),
+    ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
     ] = 8000,

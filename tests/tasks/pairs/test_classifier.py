@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,6 +25,26 @@ from gonie.text.labelled_text import LabelledPair
 WORDS = st.sampled_from(["good", "bad", "film", "other", "."])
 TEXT = st.lists(WORDS, max_size=9).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=9)
+ENGLISH = [
+    "the",
+    "film",
+    "is",
+    "fine",
+    "plot",
+    "cast",
+    "ending",
+    "lovely",
+    "clever",
+    "dull",
+    "silly",
+    "endless",
+    "and",
+    "not",
+    "so",
+    "very",
+    "good",
+    "bad",
+]
 
 
 @pytest.fixture(scope="module")
@@ -198,3 +219,16 @@ def test_a_graph_with_another_number_of_labels_is_refused(labels: PairClassifier
 
     with pytest.raises(BundleError, match="expected scores of 2 labels from the graph, got 1"):
         PairClassifier(encoding=labels.pair_encoding, scorer=Other())("good", "bad")
+
+
+@pytest.mark.parametrize("kind", ["labels", "values"])
+def test_answers_of_a_trained_model_do_not_depend_on_company(pair_runs: Path, kind: str) -> None:
+    """A service computes the pairs of many clients together, and must answer as `gonie classify` does."""
+    model: PairClassifier = gonie.load(pair_runs / kind, task="pair")
+    chance = random.Random(0)
+    pairs = [
+        (" ".join(chance.choices(ENGLISH, k=chance.randint(1, 30))), " ".join(chance.choices(ENGLISH, k=9)))
+        for _ in range(150)
+    ]
+    alone = [model(*pair) for pair in pairs]
+    assert list(model.pipe(pairs)) == alone
