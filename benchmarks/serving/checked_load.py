@@ -56,6 +56,7 @@ class CheckedLoad:
         self.counts: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()  # right answers by bundle
         self.latest: str | None = None  # bundle of the latest right answer
+        self.streak = 0  # right answers in a row from that bundle
         self.latencies: list[float] = []
         self.examples: list[str] = []
 
@@ -121,6 +122,7 @@ class CheckedLoad:
             return
         self.counts["ok"] += 1
         self.seen[digest] += 1
+        self.streak = self.streak + 1 if digest == self.latest else 1
         self.latest = digest
 
     def _note(self, outcome: str, example: str) -> None:
