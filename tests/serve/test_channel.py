@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.serve.channel import Inbox, messages, pack
+from gonie.serve.channel import Inbox, Receiver, pack
 
 HEADERS = st.dictionaries(st.text(max_size=5), st.one_of(st.integers(), st.text(max_size=5)), max_size=3)
 MESSAGES = st.lists(st.tuples(HEADERS, st.lists(st.binary(max_size=40), max_size=4)), max_size=5)
@@ -35,12 +35,26 @@ def test_an_incomplete_message_waits() -> None:
     assert len(list(inbox.feed(b"b"))) == 1
 
 
-def test_messages_of_a_socket_end_with_it() -> None:
+def test_a_receiver_waits_for_a_whole_message_and_sees_the_end() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
+        receive = Receiver(theirs)
+        assert receive(wait=False) == []
         large = b"x" * 3_000_000
         thread = threading.Thread(target=lambda: (ours.sendall(pack([1], [large])), ours.close()))
         thread.start()
-        (message,) = messages(theirs)
+        found = receive(wait=True)
         thread.join()
-    assert (message.header, message.rest) == ([1], large)
+        assert found is not None
+        assert [(message.header, message.rest) for message in found] == [([1], large)]
+        assert receive(wait=True) is None
+
+
+def test_all_messages_that_have_arrived_are_received_together() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for number in range(3):
+            ours.sendall(pack(number))
+        found = Receiver(theirs)(wait=True)
+        assert found is not None
+        assert [message.header for message in found] == [0, 1, 2]

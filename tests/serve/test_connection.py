@@ -415,8 +415,8 @@ def test_a_client_that_leaves_frees_its_place_in_the_queue(limited: RunningServi
     info = limited.info
     before = limited.metric("gonie_clients_gone_total")
     with Stopped(*info["workers"]):
-        first = limited.connect()  # goes to the worker
-        first.sendall(REQUEST)
+        first = limited.connect()  # goes to the worker, and nothing is sent behind it
+        first.sendall(REQUEST.replace(b"/v1/tag", b"/v1/explain"))
         wait_for(lambda: limited.info["running"] == 1)
         second = limited.connect()
         second.sendall(REQUEST)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
 from itertools import count
 from typing import Any
 
 import pytest
 
 from gonie.serve import dispatcher as module
-from gonie.serve.dispatcher import BATCH_BYTES, BATCH_REQUESTS, PREFETCH, Dispatcher
-from gonie.serve.limits import Limits
+from gonie.serve.dispatcher import ROOM, Dispatcher
+from gonie.serve.limits import BATCH_BYTES, BATCH_REQUESTS, Limits
 from gonie.serve.logs import EventLog
 from gonie.serve.metrics import ServiceMetrics
 from gonie.serve.problems import ProblemError, Reply
-from gonie.serve.ticket import Batch, Ticket
+from gonie.serve.ticket import Ticket
 from gonie.serve.worker_process import WorkerSettings
 
 
@@ -41,7 +42,9 @@ class FakeWorker:
 
     def __init__(self, settings: WorkerSettings, owner: Dispatcher) -> None:
         self.owner = owner
-        self.batches: dict[int, Batch] = {}
+        self.tickets: deque[Ticket] = deque()
+        self.sent: list[int] = []
+        """How many requests came with each message."""
         self.models = [{"name": "m", "bundle": "0"}]
         self.retired = self.closed = False
         self.process = FakeProcess(next(self.numbers))
@@ -50,13 +53,14 @@ class FakeWorker:
     async def attach(self) -> list[dict[str, Any]]:
         return self.models
 
-    def send(self, number: int, batch: Batch) -> None:
+    def send(self, tickets: Sequence[Ticket]) -> None:
         assert not self.closed
-        self.batches[number] = batch
+        self.tickets += tickets
+        self.sent.append(len(tickets))
 
     def retire(self) -> None:
         self.retired = True
-        if not self.batches:
+        if not self.tickets:
             self.close()
 
     def close(self) -> None:
@@ -70,15 +74,18 @@ class FakeWorker:
     @property
     def held(self) -> list[bytes]:
         """The bodies of the requests that the worker has."""
-        return [ticket.body for batch in self.batches.values() for ticket in batch.tickets]
+        return [ticket.body for ticket in self.tickets]
 
-    def answer(self) -> None:
-        """Answer the first batch with the bodies of its requests."""
-        number = next(iter(self.batches))
-        batch = self.batches.pop(number)
-        answers = [[200, "application/json", len(ticket.body), "m", 1, 1] for ticket in batch.tickets]
-        header = {"batch": number, "answers": answers, "seconds": {}}
-        self.owner.answered(self, batch, header, [ticket.body for ticket in batch.tickets])  # type: ignore[arg-type]
+    @property
+    def bytes(self) -> int:
+        return sum(map(len, self.held))
+
+    def answer(self, most: int = BATCH_REQUESTS) -> None:
+        """Answer the first requests with their bodies."""
+        tickets = [self.tickets.popleft() for _ in range(min(most, len(self.tickets)))]
+        answers = [[200, "application/json", len(ticket.body), "m", 1, 1] for ticket in tickets]
+        header = {"answers": answers, "seconds": {}}
+        self.owner.answered(self, tickets, header, [ticket.body for ticket in tickets])  # type: ignore[arg-type]
 
     def die(self) -> None:
         self.closed = True
@@ -119,7 +126,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
             await asyncio.wait_for(test(queue), 10)
             while queue.dispatcher.waiting or queue.dispatcher.running:
                 for worker in queue.workers:
-                    if worker.batches:
+                    if worker.tickets:
                         worker.answer()
                 await settled()
             await asyncio.wait_for(queue.dispatcher.close(), 10)
@@ -143,7 +150,7 @@ def test_requests_that_arrive_together_are_sent_together(run: Callable[..., None
         tickets = [queue.submit(b"%d" % number) for number in range(5)]
         await settled()
         (worker,) = queue.workers
-        assert [len(batch.tickets) for batch in worker.batches.values()] == [5]
+        assert worker.sent == [5]
         worker.answer()
         assert [(await ticket.reply).body for ticket in tickets] == [b"0", b"1", b"2", b"3", b"4"]
 
@@ -160,53 +167,62 @@ def test_idle_workers_share_requests(run: Callable[..., None]) -> None:
     run(test, size=3)
 
 
-def test_batches_are_limited(run: Callable[..., None]) -> None:
+def test_busy_workers_get_requests_at_once(run: Callable[..., None]) -> None:
+    """A worker that had to ask for its next batch would be idle meanwhile."""
+
     async def test(queue: Queue) -> None:
-        (worker,) = queue.workers
-        queue.submit(b"x" * (3 * BATCH_BYTES))
-        queue.submit(b"y" * (BATCH_BYTES - 1))
-        queue.submit(b"z")
-        queue.submit(b"z")
-        await settled()
-        assert len(worker.held) == 1, "a large request goes alone"
-        worker.answer()
-        await settled()
-        assert [len(body) for body in worker.held] == [BATCH_BYTES - 1, 1]
-        worker.answer()
-        for _ in range(BATCH_REQUESTS + 5):
+        for number in range(3):
+            queue.submit(b"%d" % number)
+            await settled()
+        assert [worker.held for worker in queue.workers] == [[b"0", b"2"], [b"1"]]
+        for _ in range(5):
             queue.submit(b"a")
         await settled()
-        worker.answer()
+        assert [len(worker.held) for worker in queue.workers] == [4, 4]
+
+    run(test, size=2)
+
+
+def test_a_worker_has_only_a_batch_and_the_next(run: Callable[..., None]) -> None:
+    """A request that waits in the queue can still go to another worker, or leave."""
+
+    async def test(queue: Queue) -> None:
+        (worker,) = queue.workers
+        for _ in range(ROOM[0] + 5):
+            queue.submit(b"a")
         await settled()
-        assert len(next(iter(worker.batches.values())).tickets) <= BATCH_REQUESTS
+        assert len(worker.held) == ROOM[0]
+        assert queue.dispatcher.waiting == 5
+        while worker.tickets:
+            worker.answer()
+        for _ in range(5):
+            queue.submit(b"x" * BATCH_BYTES)
+        await settled()
+        assert len(worker.held) == ROOM[1] // BATCH_BYTES
 
     run(test)
 
 
-def test_a_busy_worker_gets_its_next_batch_in_advance_only_if_many_wait(run: Callable[..., None]) -> None:
+def test_a_large_request_shares_its_worker_with_no_other(run: Callable[..., None]) -> None:
     async def test(queue: Queue) -> None:
         (worker,) = queue.workers
-        queue.submit(b"first")
+        bodies = [b"a", b"x" * (BATCH_BYTES + 1), b"b", b"c"]
+        for body in bodies:
+            queue.submit(body)
         await settled()
-        for _ in range(PREFETCH - 1):
-            queue.submit(b"a")
-        await settled()
-        assert len(worker.batches) == 1
-        queue.submit(b"a")
-        await settled()
-        assert len(worker.batches) == 2
-        for _ in range(PREFETCH + 1):
-            queue.submit(b"b")
-        await settled()
-        assert len(worker.batches) == 2, "one batch in advance, not more"
+        for expected in (bodies[:1], bodies[1:2], bodies[2:]):
+            assert worker.held == expected
+            worker.answer()
+            await settled()
 
     run(test)
 
 
 def test_a_full_queue_refuses(run: Callable[..., None]) -> None:
     async def test(queue: Queue) -> None:
-        queue.submit(b"first")
-        await settled()
+        for _ in range(ROOM[0]):
+            queue.submit(b"first")
+            await settled()
         kept = [queue.submit(b"a") for _ in range(2)]
         with pytest.raises(ProblemError, match="2 requests are waiting") as refused:
             queue.submit(b"b")
@@ -222,8 +238,9 @@ def test_a_queue_with_many_bytes_refuses(run: Callable[..., None]) -> None:
     """One request larger than the limit is accepted if nothing else waits, or it could never be answered."""
 
     async def test(queue: Queue) -> None:
-        queue.submit(b"first")
-        await settled()
+        for _ in range(ROOM[0]):
+            queue.submit(b"first")
+            await settled()
         large = queue.submit(b"a" * 20)
         with pytest.raises(ProblemError):
             queue.submit(b"b")
@@ -252,15 +269,15 @@ def test_no_request_is_forgotten(run: Callable[..., None]) -> None:
                 gone.answer(Reply(499, b""))
                 withdrawn.add(gone)
             for worker in queue.workers:
-                if worker.batches and chance.random() < 0.5:
-                    worker.answer()
+                if worker.tickets and chance.random() < 0.5:
+                    worker.answer(chance.randint(1, BATCH_REQUESTS))
             if chance.random() < 0.02:
                 chance.choice(queue.workers).die()
             if chance.random() < 0.3:
                 await settled()
         while queue.dispatcher.waiting or queue.dispatcher.running:
             for worker in queue.workers:
-                if worker.batches:
+                if worker.tickets:
                     worker.answer()
             await settled()
         assert all(ticket.reply.done() for ticket in tickets)
@@ -279,9 +296,8 @@ def test_the_request_that_kills_workers_is_the_only_one_refused(run: Callable[..
             while queue.dispatcher.waiting or queue.dispatcher.running:
                 await settled()
                 for worker in queue.workers:
-                    if worker.batches:
-                        first = next(iter(worker.batches.values()))
-                        if any(ticket.body == b"deadly" for ticket in first.tickets):
+                    if worker.tickets:
+                        if b"deadly" in worker.held[:BATCH_REQUESTS]:
                             worker.die()
                         else:
                             worker.answer()
@@ -338,7 +354,7 @@ def test_workers_that_cannot_start_are_tried_again(
         await asyncio.sleep(0.05)
         await settled()
         assert not left
-        worker = next(worker for worker in queue.workers if worker.batches)
+        worker = next(worker for worker in queue.workers if worker.tickets)
         worker.answer()
         assert (await ticket.reply).status == 200
 

@@ -323,10 +323,10 @@ def test_pages_of_other_origins_may_not_read_answers_by_default(service: Running
 
 
 def test_full_queue(strict: RunningService) -> None:
-    """One request is with the stopped worker, two wait, and the next is refused at once."""
+    """An explanation is with the stopped worker, two requests wait, and the next is refused at once."""
     with ThreadPoolExecutor(8) as threads:
         with Stopped(*strict.workers):
-            first = threads.submit(strict.tag)
+            first = threads.submit(strict.post, "/v1/explain", {"texts": ["Anna"], "model": "letters"})
             wait_for(lambda: strict.info["running"] == 1)
             others = [threads.submit(strict.tag) for _ in range(2)]
             wait_for(lambda: strict.info["waiting"] == 2)
@@ -352,9 +352,10 @@ def test_deadline_of_a_request(strict: RunningService) -> None:
     """Both the request that a worker has and the one that waits are answered in time."""
     with Stopped(*strict.workers):
         with ThreadPoolExecutor(2) as threads:
-            for _ in range(2):
+            for route in ("/v1/explain", "/v1/tag"):
                 begin = time.monotonic()
-                answer = threads.submit(strict.tag, headers={"request-timeout-ms": "150"}).result()
+                soon = {"request-timeout-ms": "150"}
+                answer = threads.submit(strict.post, route, {"texts": ["Anna"]}, headers=soon).result()
                 refused(answer, 504, "deadline", "150")
                 assert time.monotonic() - begin >= 0.15
         info = strict.info

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from gonie.serve.channel import Message, pack
-from gonie.serve.limits import Limits
+from gonie.serve.channel import Receiver, pack
+from gonie.serve.limits import BATCH_BYTES, BATCH_REQUESTS, Limits
 from gonie.serve.model_path import ModelPath
 from gonie.serve.problems import Reply, problem
 from gonie.serve.routes import Asked, Received, answer_all
@@ -31,15 +32,10 @@ class BatchWorker:
         """Return what is told about each model."""
         return [model.describe() for model in self.models.values()]
 
-    def __call__(self, message: Message) -> bytes:
-        """Answer the requests of a message, and return the message with the answers."""
+    def __call__(self, received: Sequence[Received]) -> bytes:
+        """Answer requests, and return the message with the answers."""
         begin = perf_counter()
         self._watch.read()
-        number, requests = message.header["batch"], message.header["requests"]
-        bodies = message.parts([size for _, _, size in requests])
-        received = [
-            Received(route, query, body) for (route, query, _), body in zip(requests, bodies, strict=True)
-        ]
         replies, asked = self._answered(received)
         seconds = self._watch.read()
         seconds["decode"] = max(perf_counter() - begin - sum(seconds.values()), 0.0)
@@ -47,8 +43,7 @@ class BatchWorker:
             [reply.status, reply.media_type.decode(), len(reply.body), *_counts(each)]
             for reply, each in zip(replies, asked, strict=True)
         ]
-        header = {"batch": number, "answers": described, "seconds": seconds}
-        return pack(header, [reply.body for reply in replies])
+        return pack({"answers": described, "seconds": seconds}, [reply.body for reply in replies])
 
     def _answered(self, received: Sequence[Received]) -> tuple[list[Reply], list[Asked | None]]:
         try:
@@ -59,6 +54,29 @@ class BatchWorker:
                 return [replies[0] for replies, _ in each], [asked[0] for _, asked in each]
             traceback.print_exc()
             return [problem("internal-error", "see the log of the service")], [None]
+
+
+def batches(receive: Receiver) -> Iterator[list[Received]]:
+    """Yield the requests that have arrived since the last batch, at most a batch of them, until the end."""
+    waiting: deque[Received] = deque()
+    while (messages := receive(wait=not waiting)) is not None:
+        for message in messages:
+            requests = message.header["requests"]
+            bodies = message.parts([size for _, _, size in requests])
+            waiting += (
+                Received(route, query, body) for (route, query, _), body in zip(requests, bodies, strict=True)
+            )
+        yield _batch(waiting)
+
+
+def _batch(waiting: deque[Received]) -> list[Received]:
+    """Remove the first batch from the requests that wait."""
+    batch = [waiting.popleft()]
+    size = len(batch[0].body)
+    while waiting and len(batch) < BATCH_REQUESTS and size + len(waiting[0].body) <= BATCH_BYTES:
+        batch.append(waiting.popleft())
+        size += len(batch[-1].body)
+    return batch
 
 
 def _counts(asked: Asked | None) -> tuple[str, int, int]:

@@ -62,8 +62,25 @@ class Inbox:
             yield message
 
 
-def messages(channel: socket.socket) -> Iterator[Message]:
-    """Yield the messages that arrive, until the other side closes the channel."""
-    inbox = Inbox()
-    while data := channel.recv(RECEIVED):
-        yield from inbox.feed(data)
+class Receiver:
+    """Receives the messages of a socket."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self._inbox = Inbox()
+
+    def __call__(self, *, wait: bool) -> list[Message] | None:
+        """Return the messages that have arrived, or None when the other side has closed the channel.
+
+        With ``wait``, wait for the first one.
+        """
+        while True:
+            try:
+                data = self._channel.recv(RECEIVED, 0 if wait else socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return []
+            if not data:
+                return None
+            found = list(self._inbox.feed(data))
+            if found or not wait:
+                return found

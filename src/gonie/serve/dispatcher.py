@@ -1,8 +1,9 @@
 """The queue of requests and the worker processes that answer them.
 
-A request waits until a worker is free, and is then sent to it with the others that wait. Nothing is delayed
-to fill a batch, and batches grow with the load. If a worker dies, its requests return to the queue. Another
-bundle is served by new workers, which take over when all of them are warm.
+A request is sent to the worker that has the fewest, unless all have enough. A worker answers together what
+has arrived while it was busy. So nothing is delayed to fill a batch, and batches grow with the load. If a
+worker dies, its requests return to the queue. Another bundle is served by new workers, which take over when
+all of them are warm.
 """
 
 from __future__ import annotations
@@ -11,26 +12,23 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from itertools import count
 from math import ceil
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from gonie.errors import BundleError, GonieError
+from gonie.serve.limits import BATCH_BYTES, BATCH_REQUESTS
 from gonie.serve.logs import EventLog
 from gonie.serve.metrics import ServiceMetrics
 from gonie.serve.problems import ProblemError, Reply, problem
-from gonie.serve.ticket import Batch, Ticket
+from gonie.serve.ticket import Ticket
 from gonie.serve.worker_process import WorkerProcess, WorkerSettings
 
-BATCH_REQUESTS = 64
-BATCH_BYTES = 8 << 10
-"""Limits of a batch: requests, and bytes of their bodies, about four per token. One request may be larger."""
 ALONE = {"explain"}
 """Routes that run a model many times. Their requests share no batch, and nothing waits behind them."""
-PREFETCH = 16
-"""Requests that must wait before a busy worker gets its next batch in advance."""
+ROOM = 2 * BATCH_REQUESTS, 2 * BATCH_BYTES
+"""Requests and bytes that a worker has at most: a batch that it computes, and the next."""
 TRIES = 2
 """Workers that a request may cost before it is refused."""
 PATIENCE = 5.0
@@ -52,7 +50,6 @@ class Dispatcher:
         self._log = log
         self._queue: dict[Ticket, None] = {}
         self._queued_bytes = 0
-        self._numbers = count()
         self._woken = False
         self._closing = False
         self._failures = 0
@@ -76,7 +73,7 @@ class Dispatcher:
     @property
     def running(self) -> int:
         """Requests that workers have."""
-        return sum(len(batch.tickets) for worker in self._all for batch in worker.batches.values())
+        return sum(len(worker.tickets) for worker in self._all)
 
     @property
     def processes(self) -> list[int]:
@@ -117,79 +114,81 @@ class Dispatcher:
         self._queued_bytes -= len(ticket.body)
 
     def _wake(self) -> None:
-        """Send batches after all requests that have arrived together are queued."""
+        """Send requests after all that have arrived together are queued."""
         if not self._woken:
             self._woken = True
-            asyncio.get_running_loop().call_soon(self._send_batches)
+            asyncio.get_running_loop().call_soon(self._send_waiting)
 
-    def _send_batches(self) -> None:
+    def _send_waiting(self) -> None:
+        """Send the queue to the workers, so that each has as many requests as the others."""
         self._woken = False
-        idle = [worker for worker in self._serving if not worker.batches]
-        for number, worker in enumerate(idle):
+        for worker in sorted(self._serving, key=lambda worker: len(worker.tickets)):
             if not self._queue:
                 return
-            self._send(worker, ceil(len(self._queue) / (len(idle) - number)))
-        for worker in self._serving:
-            if len(self._queue) < PREFETCH:
-                return
-            known = worker.batches.values()
-            if len(known) == 1 and not any(map(_long, known)) and not self._suspects(worker):
-                self._send(worker, BATCH_REQUESTS)
+            if not self._is_open(worker):
+                continue
+            open_workers = [len(other.tickets) for other in self._serving if self._is_open(other)]
+            level = ceil((len(self._queue) + sum(open_workers)) / len(open_workers))
+            tickets = self._take(min(level, ROOM[0]) - len(worker.tickets), ROOM[1] - worker.bytes)
+            if tickets:
+                self._send(worker, tickets)
 
-    def _suspects(self, worker: WorkerProcess) -> bool:
-        """Return whether the worker, or the queue next, has a request that has cost a worker before.
+    def _is_open(self, worker: WorkerProcess) -> bool:
+        """Return whether a worker may get the next request. One that goes alone needs an idle worker."""
+        return not worker.tickets or not (_alone(worker.tickets[0]) or _alone(next(iter(self._queue))))
 
-        A request that is sent after it, or before it, could be lost with it.
-        """
-        current = (ticket for batch in worker.batches.values() for ticket in batch.tickets)
-        return bool(next(iter(self._queue)).tries) or any(ticket.tries for ticket in current)
-
-    def _send(self, worker: WorkerProcess, most: int) -> None:
+    def _send(self, worker: WorkerProcess, tickets: list[Ticket]) -> None:
         now = monotonic()
-        tickets = self._take(min(most, BATCH_REQUESTS))
         for ticket in tickets:
-            self._metrics.queued(now - ticket.arrived)
-        worker.send(next(self._numbers), Batch(tickets, now))
+            ticket.sent = now
+        worker.send(tickets)
 
-    def _take(self, most: int) -> list[Ticket]:
-        """Remove the next requests from the queue. Long ones and those that have cost a worker go alone."""
+    def _take(self, most: int, most_bytes: int) -> list[Ticket]:
+        """Remove the next requests from the queue: one that goes alone, or others up to these limits."""
         taken: list[Ticket] = []
         size = 0
         for ticket in self._queue:
             size += len(ticket.body)
-            alone = ticket.tries or ticket.route in ALONE
-            if taken and (len(taken) == most or size > BATCH_BYTES or alone):
+            if _alone(ticket):
+                taken = taken or [ticket]
+                break
+            if len(taken) >= most or size > most_bytes:
                 break
             taken.append(ticket)
-            if alone:
-                break
         for ticket in taken:
             self._remove(ticket)
         return taken
 
     def answered(
-        self, worker: WorkerProcess, batch: Batch, header: Mapping[str, Any], bodies: Sequence[bytes]
+        self,
+        worker: WorkerProcess,
+        tickets: Sequence[Ticket],
+        header: Mapping[str, Any],
+        bodies: Sequence[bytes],
     ) -> None:
-        """Pass on the answers of a worker."""
+        """Pass on the answers of a worker, after it has got its next requests."""
+        self._failures = 0
+        if self._queue:
+            self._send_waiting()
+        seconds = header["seconds"]
+        begin = monotonic() - sum(seconds.values())
         total = 0
         for ticket, (status, kind, _, model, texts, tokens), body in zip(
-            batch.tickets, header["answers"], bodies, strict=True
+            tickets, header["answers"], bodies, strict=True
         ):
             ticket.answer(Reply(status, body, kind.encode()))
+            self._metrics.queued(max(0.0, begin - ticket.arrived))
             if model:
                 self._metrics.read(model, texts, tokens)
                 total += tokens
-        self._metrics.batch(len(batch.tickets), total, header["seconds"])
-        self._failures = 0
-        if worker.retired and not worker.batches:
+        self._metrics.batch(len(tickets), total, seconds)
+        if worker.retired and not worker.tickets:
             worker.close()
-        if self._queue:
-            self._wake()
 
     def ended(self, worker: WorkerProcess) -> None:
         """Return the requests of a worker that ended to the queue, and replace it."""
-        lost = [ticket for batch in worker.batches.values() for ticket in batch.tickets]
-        worker.batches.clear()
+        lost = list(worker.tickets)
+        worker.tickets.clear()
         again: dict[Ticket, None] = {}
         for ticket in lost:
             ticket.tries += 1
@@ -296,7 +295,7 @@ class Dispatcher:
             await asyncio.sleep(1.0)
             late = monotonic() - self._limits.seconds - PATIENCE
             for worker in self._all:
-                if any(batch.sent < late for batch in worker.batches.values()):
+                if worker.tickets and worker.tickets[0].sent < late:
                     self._log("worker does not answer", pid=worker.process.pid)
                     worker.process.kill()
 
@@ -313,8 +312,7 @@ class Dispatcher:
     def _unanswered(self) -> Iterator[Ticket]:
         """Yield the requests of workers whose clients wait."""
         for worker in self._all:
-            for batch in worker.batches.values():
-                yield from (ticket for ticket in batch.tickets if not ticket.reply.done())
+            yield from (ticket for ticket in worker.tickets if not ticket.reply.done())
 
     def kill(self) -> None:
         """End all workers at once."""
@@ -329,10 +327,12 @@ class Dispatcher:
         task.add_done_callback(self._tasks.discard)
 
 
-def _long(batch: Batch) -> bool:
-    """Return whether a batch may take much longer than others. Such a batch has one request."""
-    first = batch.tickets[0]
-    return len(first.body) > BATCH_BYTES or first.route in ALONE
+def _alone(ticket: Ticket) -> bool:
+    """Return whether a request shares a worker with no other: it may take long, or has cost a worker before.
+
+    A request that is sent after it, or before it, could be lost with it.
+    """
+    return bool(ticket.tries) or ticket.route in ALONE or len(ticket.body) > BATCH_BYTES
 
 
 def bundle_digest(folder: str) -> str:

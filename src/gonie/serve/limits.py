@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BATCH_REQUESTS = 64
+BATCH_BYTES = 8 << 10
+"""Limits of a batch: requests, and bytes of their bodies, about four per token. One request may be larger."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:

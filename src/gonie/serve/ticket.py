@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from time import monotonic
-from typing import NamedTuple
 
 from gonie.serve.problems import Reply
 
@@ -12,7 +11,7 @@ from gonie.serve.problems import Reply
 class Ticket:
     """A request in the queue or with a worker. ``answer`` sets its reply once."""
 
-    __slots__ = ("arrived", "body", "query", "reply", "route", "tries")
+    __slots__ = ("arrived", "body", "query", "reply", "route", "sent", "tries")
 
     def __init__(self, route: str, query: str, body: bytes, reply: asyncio.Future[Reply]) -> None:
         self.route = route
@@ -20,16 +19,11 @@ class Ticket:
         self.body = body
         self.reply = reply
         self.arrived = monotonic()
+        self.sent = 0.0
+        """When a worker got it."""
         self.tries = 0
 
     def answer(self, reply: Reply) -> None:
         """Set the reply, unless there is one."""
         if not self.reply.done():
             self.reply.set_result(reply)
-
-
-class Batch(NamedTuple):
-    """Requests that a worker answers together, and when it got them."""
-
-    tickets: list[Ticket]
-    sent: float

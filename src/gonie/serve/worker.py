@@ -1,4 +1,4 @@
-"""A worker process: loads the models, then answers one batch of requests after the other.
+"""A worker process: loads the models, then answers requests, those together that have arrived together.
 
 The service starts it with a socket as an open file, and sends the settings as the first message. It ends when
 the service closes the socket, or is gone. Signals of a terminal or a service manager go to the service, which
@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Timer
 
 from gonie.errors import GonieError
-from gonie.serve.channel import messages, pack
+from gonie.serve.channel import Receiver, pack
 from gonie.serve.limits import Limits
 from gonie.serve.memory import settle
 from gonie.serve.model_path import ModelPath
@@ -34,11 +34,14 @@ def main() -> None:
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     channel = socket.socket(fileno=int(sys.argv[1]))
-    incoming = messages(channel)
-    settings = next(incoming).header
+    receive = Receiver(channel)
+    first = receive(wait=True)
+    if first is None:
+        return
+    settings = first[0].header
     try:
         with _yielding(settings["background"]):
-            from gonie.serve.batch_worker import BatchWorker  # imports the runtime
+            from gonie.serve.batch_worker import BatchWorker, batches  # imports the runtime
 
             models = [ModelPath(*each) for each in settings["models"]]
             answer = BatchWorker(models, Limits(**settings["limits"]), threads=settings["threads"])
@@ -48,8 +51,8 @@ def main() -> None:
     except (GonieError, OSError) as error:
         channel.sendall(pack({"failed": str(error)}))
         return
-    for message in incoming:
-        channel.sendall(answer(message))
+    for batch in batches(receive):
+        channel.sendall(answer(batch))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""A worker process as the service sees it: it gets batches and sends answers."""
+"""A worker process as the service sees it: it gets requests and sends answers, in the same order."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -15,7 +16,7 @@ from typing import Any, Protocol, cast
 from gonie.errors import BundleError, GonieError
 from gonie.serve.channel import Inbox, pack
 from gonie.serve.limits import Limits
-from gonie.serve.ticket import Batch
+from gonie.serve.ticket import Ticket
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Workers run in parallel, so that more threads in each would only wait for each other."""
@@ -38,7 +39,11 @@ class WorkerOwner(Protocol):
     """Gets the answers of a worker, and learns of its end."""
 
     def answered(
-        self, worker: WorkerProcess, batch: Batch, header: Mapping[str, Any], bodies: Sequence[bytes]
+        self,
+        worker: WorkerProcess,
+        tickets: Sequence[Ticket],
+        header: Mapping[str, Any],
+        bodies: Sequence[bytes],
     ) -> None:
         """Pass on the answers to a batch."""
 
@@ -55,7 +60,10 @@ class WorkerProcess(asyncio.Protocol):
         self._socket = ours
         self._inbox = Inbox()
         self._transport: asyncio.Transport | None = None
-        self.batches: dict[int, Batch] = {}
+        self.tickets: deque[Ticket] = deque()
+        """The requests that it has, in order."""
+        self.bytes = 0
+        """The size of their bodies."""
         self.ready: asyncio.Future[list[dict[str, Any]]] | None = None
         self.models: list[dict[str, Any]] = []
         """The descriptions of its models; empty until they are warm."""
@@ -77,18 +85,18 @@ class WorkerProcess(asyncio.Protocol):
         await loop.create_unix_connection(lambda: self, sock=self._socket)
         self.models = await self.ready
 
-    def send(self, number: int, batch: Batch) -> None:
-        """Send a batch."""
+    def send(self, tickets: Sequence[Ticket]) -> None:
+        """Send requests."""
         assert self._transport is not None  # attached
-        self.batches[number] = batch
-        requests = [[ticket.route, ticket.query, len(ticket.body)] for ticket in batch.tickets]
-        header = {"batch": number, "requests": requests}
-        self._transport.write(pack(header, [ticket.body for ticket in batch.tickets]))
+        self.tickets += tickets
+        self.bytes += sum(len(ticket.body) for ticket in tickets)
+        requests = [[ticket.route, ticket.query, len(ticket.body)] for ticket in tickets]
+        self._transport.write(pack({"requests": requests}, [ticket.body for ticket in tickets]))
 
     def retire(self) -> None:
-        """Send no more batches, and end the process after the last answer."""
+        """Send no more requests, and end the process after the last answer."""
         self.retired = True
-        if not self.batches:
+        if not self.tickets:
             self.close()
 
     def close(self) -> None:
@@ -119,8 +127,9 @@ class WorkerProcess(asyncio.Protocol):
             header = message.header
             if "answers" in header:
                 sizes = [size for _, _, size, *_ in header["answers"]]
-                batch = self.batches.pop(header["batch"])
-                self._owner.answered(self, batch, header, message.parts(sizes))
+                answered = [self.tickets.popleft() for _ in sizes]
+                self.bytes -= sum(len(ticket.body) for ticket in answered)
+                self._owner.answered(self, answered, header, message.parts(sizes))
             elif self.ready is not None and not self.ready.done():
                 if "ready" in header:
                     self.ready.set_result(header["ready"])
