@@ -18,7 +18,7 @@ import httpx
 import psutil
 import pytest
 
-from support.running_service import FEATURES, LETTERS, RunningService, Stopped, ended, wait_for
+from support.running_service import FEATURES, LETTERS, TEXTS, RunningService, Stopped, ended, wait_for
 
 POISONED = {"PYTHONPATH": str(Path(__file__).parent.parent / "support" / "poisoned_worker")}
 TEXT = "Anna Kim lives in Seoul ."
@@ -347,6 +347,9 @@ def test_a_damaged_or_missing_bundle_is_not_swapped_in(link: Path, tmp_path: Pat
     damaged = tmp_path / "damaged"
     shutil.copytree(FEATURES, damaged)
     (damaged / "weights.safetensors").write_bytes(b"x")
+    same_index = tmp_path / "same_index"
+    shutil.copytree(LETTERS, same_index)
+    (same_index / "model.onnx").write_bytes(b"x")
     not_json = tmp_path / "not_json"
     not_json.mkdir()
     (not_json / "bundle.json").write_text("{")
@@ -354,17 +357,19 @@ def test_a_damaged_or_missing_bundle_is_not_swapped_in(link: Path, tmp_path: Pat
     empty.mkdir()
     with RunningService(f"m={link}") as running:
         before, pids = running.info["models"], running.workers
-        for number, target in enumerate((damaged, not_json, empty, tmp_path / "missing"), start=1):
+        targets = (damaged, same_index, not_json, empty, tmp_path / "missing", TEXTS)
+        for number, target in enumerate(targets, start=1):
             flip(link, target)
             running.send_signal(signal.SIGHUP)
             wait_for(lambda number=number: running.metric("gonie_swaps_total", result="failed") == number)  # type: ignore[misc]
             answer = running.post("/v1/tag", {"texts": [TEXT]})
             assert (answer.status_code, answer.json()["bundle"]) == (200, before["m"])
         assert (running.info["models"], running.workers) == (before, pids)
-        assert running.log.count("swap failed, the earlier models stay") == 4
+        assert running.log.count("swap failed, the earlier models stay") == len(targets)
+        assert "m: the new bundle does another task" in running.log
         flip(link, LETTERS)
         running.send_signal(signal.SIGHUP)
-        wait_for(lambda: "nothing to swap" in running.log)
+        wait_for(lambda: "swapped changed=nothing" in running.log)
         assert running.stop() == 0
         assert quiet(running.log)
 
@@ -468,18 +473,55 @@ def test_a_worker_that_hangs_is_replaced(threads: ThreadPoolExecutor) -> None:
 
 @pytest.mark.long
 def test_no_worker_can_be_started(link: Path) -> None:
-    """The bundle is gone when a worker dies: the service waits for it instead of ending."""
-    with RunningService(f"m={link}") as running:
-        flip(link, link.parent / "missing")
+    """The bundle is gone when a worker dies: the service says so, and waits for it instead of ending."""
+    bundle, aside = link.parent / "bundle", link.parent / "aside"
+    shutil.copytree(LETTERS, bundle)
+    with RunningService(f"m={bundle}") as running:
+        bundle.rename(aside)
         os.kill(running.workers[0], signal.SIGKILL)
         wait_for(lambda: "worker did not start" in running.log)
-        assert (
-            running.post("/v1/tag", {"texts": []}, headers={"request-timeout-ms": "200"}).status_code == 504
-        )
-        flip(link, LETTERS)
+        assert running.get("/health/ready").status_code == 503
+        refused = running.post("/v1/tag", {"texts": [TEXT]})
+        assert (refused.status_code, refused.json()["type"]) == (503, "urn:gonie:not-ready")
+        aside.rename(bundle)
+        wait_for(lambda: running.get("/health/ready").status_code == 200)
         assert running.post("/v1/tag", {"texts": [TEXT]}).status_code == 200
         assert running.stop() == 0
         assert quiet(running.log)
+
+
+@pytest.mark.long
+def test_a_replaced_worker_serves_the_same_bundle(link: Path) -> None:
+    """The link has been moved, but the service has not been told yet."""
+    with RunningService(f"m={link}", "--workers=2") as running:
+        before = running.info["models"]["m"]
+        flip(link, FEATURES)
+        lost = running.workers[0]
+        os.kill(lost, signal.SIGKILL)
+        wait_for(lambda: len(running.workers) == 2 and lost not in running.workers)
+        answers = [running.post("/v1/tag", {"texts": [TEXT]}).json()["bundle"] for _ in range(20)]
+        assert set(answers) == {before}
+        running.send_signal(signal.SIGHUP)
+        wait_for(lambda: running.info["models"]["m"] != before)
+        assert "swapped changed=m" in running.log
+        assert running.stop() == 0
+
+
+@pytest.mark.long
+def test_all_workers_serve_the_bundle_that_a_replaced_one_finds(link: Path) -> None:
+    """The earlier bundle was overwritten, so that no new worker can serve it."""
+    bundle = link.parent / "bundle"
+    shutil.copytree(LETTERS, bundle)
+    with RunningService(f"m={bundle}", "--workers=2") as running:
+        before = running.info["models"]["m"]
+        bundle.rename(link.parent / "aside")
+        shutil.copytree(FEATURES, bundle)
+        os.kill(running.workers[0], signal.SIGKILL)
+        wait_for(lambda: running.info["models"]["m"] != before and len(running.workers) == 2)
+        answers = [running.post("/v1/tag", {"texts": [TEXT]}).json()["bundle"] for _ in range(20)]
+        assert set(answers) == {running.info["models"]["m"]}
+        assert "has another bundle, which all workers must serve" in running.log
+        assert running.stop() == 0
 
 
 @pytest.mark.long

@@ -257,16 +257,19 @@ def test_requests_without_a_valid_key_are_refused(strict: RunningService, header
             "/v1/models",
             "/info",
             "/metrics",
-            "/openapi.json",
-            "/docs",
             "/nothing",
             "/health",
+            "/docs/",
         ):
             answer = client.get(path)
             refused(answer, 401, "key-required", "Bearer")
             assert answer.headers["www-authenticate"] == "Bearer"
         for path in ("/v1/tag", "/v1/classify", "/v1/explain", "/v1/tokenise", "/v1/batch"):
             refused(client.post(path, content=b"{"), 401, "key-required")
+        for path in ("/", "/docs", "/openapi.json", "/health/live", "/health/ready"):
+            answer = client.get(path)
+            assert answer.status_code == 200, "a browser cannot send a key with a link"
+            assert "letters" not in answer.text
 
 
 def test_health_and_page_are_open(strict: RunningService) -> None:

@@ -53,17 +53,20 @@ Every error is a problem (RFC 9457). A request may set its deadline: `Request-Ti
 class ServiceState:
     """What the routes tell about the service: ``ready`` once models are warm, ``draining`` when it stops."""
 
-    def __init__(self, dispatcher: Dispatcher, limits: Limits, metrics: ServiceMetrics) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, limits: Limits, metrics: ServiceMetrics, *, needs_key: bool
+    ) -> None:
         self.dispatcher = dispatcher
         self.limits = limits
         self.metrics = metrics
+        self.needs_key = needs_key
         self.draining = False
         self.started = time.monotonic()
 
     @property
     def ready(self) -> bool:
         """Whether requests are answered."""
-        return bool(self.dispatcher.models) and not self.draining
+        return self.dispatcher.ready and not self.draining
 
     def info(self) -> dict[str, Any]:
         """Return the facts of ``/info``."""
@@ -183,7 +186,8 @@ def _add_facts(app: FastAPI, state: ServiceState) -> None:
         return json.dumps(document, ensure_ascii=False).encode(), render_reference(document)
 
     def current() -> tuple[bytes, str]:
-        return described(tuple((model["name"], model["command"]) for model in state.dispatcher.models))
+        models = () if state.needs_key else state.dispatcher.models  # both are shown to everybody
+        return described(tuple((model["name"], model["command"]) for model in models))
 
     @app.get("/openapi.json", include_in_schema=False)
     async def document() -> Response:
@@ -201,7 +205,8 @@ def describe(app: FastAPI, models: Mapping[str, str], limits: Limits) -> dict[st
     for name, commands in COMMANDS.items():
         known = [model for model, command in models.items() if command in commands]
         properties = schemas[name]["properties"]
-        properties["model"] = {**properties["model"], "enum": [*known, None]}
+        if models:
+            properties["model"] = {**properties["model"], "enum": [*known, None]}
         for field in ("texts", "tokens", "pairs"):
             if field in properties:
                 properties[field]["maxItems"] = limits.texts

@@ -2,13 +2,14 @@
 
 A request is sent to the worker that has the fewest, unless all have enough. A worker answers together what
 has arrived while it was busy. So nothing is delayed to fill a batch, and batches grow with the load. If a
-worker dies, its requests return to the queue. Another bundle is served by new workers, which take over when
-all of them are warm.
+worker dies, its requests return to the queue, and another with the same bundle takes its place. Another
+bundle is served by new workers, which take over when all of them are warm.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
@@ -33,6 +34,8 @@ TRIES = 2
 """Workers that a request may cost before it is refused."""
 PATIENCE = 5.0
 """Seconds beyond the deadline after which a worker that does not answer is killed."""
+HOPELESS = 2
+"""Failures of workers in a row after which requests are refused as long as none serves."""
 BACK_OFF = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before a failed worker is replaced, by the number of failures in a row."""
 
@@ -43,7 +46,8 @@ class Dispatcher:
     def __init__(
         self, settings: WorkerSettings, *, size: int, metrics: ServiceMetrics, log: EventLog
     ) -> None:
-        self._settings = settings
+        self._given = settings
+        self._settings = _resolved(settings)
         self._size = size
         self._limits = settings.limits
         self._metrics = metrics
@@ -55,7 +59,7 @@ class Dispatcher:
         self._failures = 0
         self._swapping = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._workers: list[WorkerProcess] = [WorkerProcess(settings, self) for _ in range(size)]
+        self._workers: list[WorkerProcess] = [WorkerProcess(self._settings, self) for _ in range(size)]
         self._all: set[WorkerProcess] = set(self._workers)
         self._serving: list[WorkerProcess] = []
         self._models: list[dict[str, Any]] = []
@@ -64,6 +68,16 @@ class Dispatcher:
     def models(self) -> list[dict[str, Any]]:
         """The descriptions of the served models; empty until they are warm."""
         return self._models
+
+    @property
+    def ready(self) -> bool:
+        """Whether a worker serves."""
+        return bool(self._serving)
+
+    @property
+    def accepting(self) -> bool:
+        """Whether a worker serves, or is about to replace the only one, for which requests may wait."""
+        return self.ready or (bool(self._models) and self._failures < HOPELESS)
 
     @property
     def waiting(self) -> int:
@@ -82,12 +96,7 @@ class Dispatcher:
 
     async def start(self) -> None:
         """Wait until all workers are warm. Raise the error of one that cannot load the models."""
-        try:
-            await asyncio.gather(*(worker.attach() for worker in self._workers))
-        except BaseException:
-            for worker in self._workers:
-                worker.close()
-            raise
+        await _attach(self._workers)
         self._take_over(self._workers)
         self._spawn(self._watch())
 
@@ -199,7 +208,7 @@ class Dispatcher:
                 self._queued_bytes += len(ticket.body)
             else:
                 detail = "the process that computed the answer ended, twice. Send other texts, or report it"
-                ticket.answer(problem("worker-failed", detail, retry_after=1))
+                ticket.answer(problem("worker-failed", detail))
         self._queue = again | self._queue
         self._all.discard(worker)
         if worker in self._serving:
@@ -227,55 +236,69 @@ class Dispatcher:
             if self._closing or len(self._serving) >= self._size:
                 return
             try:
-                (worker,) = await self._started(1)
+                (worker,) = await self._started(1, self._settings)
             except GonieError as error:
-                self._failures += 1
                 self._log("worker did not start", error=str(error))
-                self._spawn(self._replace())
+                self._replace_later()
                 return
-            self._serving.append(worker)
-            self._models = worker.models
-            self._log("worker started", pid=worker.process.pid)
-            self._wake()
+            if _bundles(worker.models) == _bundles(self._models):
+                self._serving.append(worker)
+                self._log("worker started", pid=worker.process.pid)
+                self._wake()
+                return
+            worker.retire()
+        self._log("the folder of a model has another bundle, which all workers must serve")
+        if not await self.swap():
+            self._replace_later()
 
-    async def swap(self) -> None:
-        """Load the models again in new workers, and let these take over once they are warm."""
+    def _replace_later(self) -> None:
+        self._failures += 1
+        self._spawn(self._replace())
+
+    async def swap(self) -> bool:
+        """Load the models again in new workers, and let these take over once they are warm.
+
+        If that fails, or a model would do another task, the earlier models stay. Return whether it worked.
+        """
         async with self._swapping:
             if self._closing:
-                return
+                return True
             begin = monotonic()
+            settings = _resolved(self._given)
             try:
-                if await asyncio.to_thread(self.unchanged):
-                    self._log("nothing to swap")
-                    return
-                workers = await self._started(self._size, background=True)
+                workers = await self._started(self._size, replace(settings, background=True))
+                try:
+                    _check_tasks(self._models, workers[0].models)
+                except GonieError:
+                    for worker in workers:
+                        worker.retire()
+                    raise
             except GonieError as error:
                 self._metrics.swapped("failed")
                 self._log("swap failed, the earlier models stay", error=str(error))
-                return
-            before = {model["bundle"] for model in self._models}
+                return False
+            before = _bundles(self._models)
+            self._settings = settings
             self._take_over(workers)
             self._metrics.swapped("done")
-            changed = [model["name"] for model in self._models if model["bundle"] not in before]
+            changed = [name for name, bundle in _bundles(self._models).items() if before[name] != bundle]
             self._log("swapped", changed=",".join(changed) or "nothing", seconds=monotonic() - begin)
+            return True
 
-    def unchanged(self) -> bool:
-        """Return whether the folders have the bundles that all workers serve."""
-        now = [bundle_digest(folder) for _, folder in self._settings.models]
-        return all([model["bundle"] for model in worker.models] == now for worker in self._serving)
+    @property
+    def served_bundles(self) -> dict[str, str]:
+        """The digest of each model's bundle, by name."""
+        return _bundles(self._models)
 
-    async def _started(self, number: int, *, background: bool = False) -> list[WorkerProcess]:
+    def found_bundles(self) -> dict[str, str]:
+        """Return the digest of the bundle that each model's folder has now, by name."""
+        return {name: bundle_digest(folder) for name, folder in self._given.models}
+
+    async def _started(self, number: int, settings: WorkerSettings) -> list[WorkerProcess]:
         """Start workers and wait until they are warm."""
-        settings = replace(self._settings, background=background)
         workers = [WorkerProcess(settings, self) for _ in range(number)]
         self._all.update(workers)
-        try:
-            await asyncio.gather(*(worker.attach() for worker in workers))
-        except BaseException:
-            for worker in workers:
-                worker.retired = True
-                worker.close()
-            raise
+        await _attach(workers)
         if self._closing:
             for worker in workers:
                 worker.retire()
@@ -333,6 +356,40 @@ def _alone(ticket: Ticket) -> bool:
     A request that is sent after it, or before it, could be lost with it.
     """
     return bool(ticket.tries) or ticket.route in ALONE or len(ticket.body) > BATCH_BYTES
+
+
+async def _attach(workers: Sequence[WorkerProcess]) -> None:
+    """Wait until workers are warm. If one fails, end all."""
+    try:
+        await asyncio.gather(*(worker.attach() for worker in workers))
+    except BaseException:
+        for worker in workers:
+            worker.retired = True
+            worker.close()
+        raise
+
+
+def _resolved(settings: WorkerSettings) -> WorkerSettings:
+    """Return the settings with the folders that links lead to now.
+
+    A link is moved before the service is told. Workers that start meanwhile must serve the earlier bundle.
+    """
+    return replace(settings, models=[(name, os.path.realpath(folder)) for name, folder in settings.models])
+
+
+def _bundles(models: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the digest of each model's bundle, by name."""
+    return {model["name"]: model["bundle"] for model in models}
+
+
+def _check_tasks(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse models that do another task than those of the same name, whose clients would fail."""
+    for old, new in zip(before, after, strict=True):
+        if (old["task"], old["texts"]) != (new["task"], new["texts"]):
+            raise BundleError(
+                f"{old['name']}: the new bundle does another task ({new['task']}, {new['texts']} texts at a "
+                f"time; before {old['task']}, {old['texts']}). Serve it under another name"
+            )
 
 
 def bundle_digest(folder: str) -> str:

@@ -49,7 +49,7 @@ class HttpServer(uvicorn.Server):
         self._error: GonieError | None = None
         self._background: set[asyncio.Task[None]] = set()
         self._tracer = Tracer() if settings.telemetry else None
-        self._state = ServiceState(dispatcher, settings.limits, metrics)
+        self._state = ServiceState(dispatcher, settings.limits, metrics, needs_key=keys is not None)
         self._connection = LimitedConnection.limited(settings.connections, metrics)
         metrics.watch(
             {
@@ -129,11 +129,18 @@ class HttpServer(uvicorn.Server):
         host, port = sockets[0].getsockname()[:2]
         name = f"[{host}]" if ":" in host else host
         self._on_started(f"http://{name}:{port}", self._dispatcher.models)
-        while self._settings.watch:
-            await asyncio.sleep(self._settings.watch)
+        if self._settings.watch:
+            await self._watch_folders(self._settings.watch)
+
+    async def _watch_folders(self, seconds: float) -> None:
+        """Swap when a folder has another bundle. One that cannot be served is tried once."""
+        refused: dict[str, str] | None = None
+        while True:
+            await asyncio.sleep(seconds)
             with suppress(GonieError):  # a folder that is just being written
-                if not await asyncio.to_thread(self._dispatcher.unchanged):
-                    await self._dispatcher.swap()
+                found = await asyncio.to_thread(self._dispatcher.found_bundles)
+                if found not in (self._dispatcher.served_bundles, refused):
+                    refused = None if await self._dispatcher.swap() else found
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept nothing more, answer what was accepted, then end the workers."""

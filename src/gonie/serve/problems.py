@@ -31,7 +31,7 @@ TITLES: Mapping[str, tuple[int, str]] = MappingProxyType(
         "queue-full": (429, "The queue is full"),
         "headers-too-large": (431, "The header of the request is too large"),
         "internal-error": (500, "The service has a defect"),
-        "not-ready": (503, "The service is starting"),
+        "not-ready": (503, "The service is not ready"),
         "draining": (503, "The service is stopping"),
         "worker-failed": (503, "The request could not be answered"),
         "deadline": (504, "The answer was not ready in time"),

@@ -12,7 +12,7 @@ from math import ceil
 from time import monotonic
 from typing import Any
 
-from gonie.serve.connection import CONNECTION
+from gonie.serve.connection import CONNECTION, LimitedConnection
 from gonie.serve.dispatcher import Dispatcher
 from gonie.serve.keys import ApiKeys
 from gonie.serve.limits import Limits
@@ -30,12 +30,13 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 ANSWERED = {f"/v1/{name}": name for name in ("tag", "classify", "explain", "tokenise")}
 BATCH = "/v1/batch"
 OK = 200
-OPEN = ("/health/", "/assets/")
-"""Paths that need no key, besides the page itself."""
+OPEN = ("/", "/docs", "/openapi.json")
+OPEN_FOLDERS = ("/health/", "/assets/")
+"""Paths that need no key. They tell nothing about the models."""
 TIMEOUT = b"request-timeout-ms"
 GONE = Reply(499, b"")
 """The reply to a client that has left. It is not sent."""
-ROOM = 0.01
+RETRY = 0.01
 """Seconds between two tries to queue lines of a stream."""
 
 
@@ -66,7 +67,8 @@ class Service:
         headers = dict(scope["headers"])
         if (
             self._keys is not None
-            and not self._open(path)
+            and path not in OPEN
+            and not path.startswith(OPEN_FOLDERS)
             and not self._keys.allow(headers.get(b"authorization", b""))
         ):
             fix = "Send a valid key as Authorization: Bearer KEY"
@@ -76,9 +78,9 @@ class Service:
             return
         posted = scope["method"] == "POST"
         if posted and (route := ANSWERED.get(path)):
-            reply = await self._reply(route, scope, headers, receive)
             connection = scope.get("extensions", {}).get(CONNECTION)
-            if connection is not None and b"origin" not in headers:
+            reply = await self._reply(route, scope, headers, receive, connection)
+            if connection is not None and b"origin" not in headers:  # CORS adds headers to the long way
                 connection.answer(reply)
             elif reply is not GONE:
                 await self._send(send, reply)
@@ -96,9 +98,6 @@ class Service:
         if self._tracer is not None:
             self._tracer(route, headers, status, seconds)
 
-    def _open(self, path: str) -> bool:
-        return path == "/" or path.startswith(OPEN)
-
     async def _send(self, send: Send, reply: Reply) -> None:
         headers = [
             (b"content-type", reply.media_type),
@@ -112,7 +111,12 @@ class Service:
     # --- one request, one answer
 
     async def _reply(
-        self, route: str, scope: Scope, headers: Mapping[bytes, bytes], receive: Receive
+        self,
+        route: str,
+        scope: Scope,
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+        connection: LimitedConnection | None,
     ) -> Reply:
         try:
             self._check(headers, JSON)
@@ -120,7 +124,7 @@ class Service:
             if body is None:
                 return GONE
             ticket = self._ticket(route, scope["query_string"].decode("latin-1"), body)
-            return await self._answer(ticket, self._seconds(headers), scope)
+            return await self._answer(ticket, self._seconds(headers), connection)
         except ProblemError as error:
             return self._refused(error)
 
@@ -139,30 +143,37 @@ class Service:
             )
         if headers.get(b"content-encoding", b"identity").lower() != b"identity":
             raise ProblemError("media-type", "compressed requests are not supported. Send the body as it is")
-        if not self._dispatcher.models:
-            raise ProblemError("not-ready", "the models are being loaded. Try again later")
+        if not self._dispatcher.accepting:
+            raise ProblemError(
+                "not-ready",
+                "no worker can start. See the log of the service"
+                if self._dispatcher.models
+                else "the models are being loaded. Try again later",
+            )
 
     async def _body(self, headers: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
         """Return the body, or None if the client left."""
         most = self._limits.bytes
         size = headers.get(b"content-length", b"0")
+        too_large = ProblemError(
+            "too-large",
+            f"the body has more than {most:,} bytes. Send fewer texts per request, and split long ones",
+        )
         if not size.isdigit() or len(size) > 18 or int(size) > most:
-            raise ProblemError(
-                "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
-            )
-        body, more = b"", True
+            raise too_large
+        parts: list[bytes] = []
+        received, more = 0, True
         while more:
             message = await receive()
-            body += message.get("body", b"")
+            if message["type"] == "http.disconnect":
+                self._metrics.gone()
+                return None
+            parts.append(message.get("body", b""))
+            received += len(parts[-1])
             more = message.get("more_body", False)
-            if len(body) > most:
-                raise ProblemError(
-                    "too-large", f"at most {most:,} bytes are allowed. Use /v1/batch for many texts"
-                )
-        if message["type"] == "http.disconnect":
-            self._metrics.gone()
-            return None
-        return body
+            if received > most:
+                raise too_large
+        return b"".join(parts)
 
     def _seconds(self, headers: Mapping[bytes, bytes]) -> float:
         """Return the deadline: that of the request, at most that of the service."""
@@ -171,18 +182,20 @@ class Service:
             return self._limits.seconds
         if not given.isdigit() or len(given) > 9 or int(given) == 0:
             raise ProblemError(
-                "invalid-request", f"Request-Timeout-Ms: not a number of milliseconds: {_shown(given)}"
+                "invalid-request",
+                f"Request-Timeout-Ms must be a whole number of milliseconds from 1, got {_shown(given)}",
             )
         return min(int(given) / 1000, self._limits.seconds)
 
     def _ticket(self, route: str, query: str, body: bytes) -> Ticket:
         return Ticket(route, query, body, asyncio.get_running_loop().create_future())
 
-    async def _answer(self, ticket: Ticket, seconds: float, scope: Scope) -> Reply:
+    async def _answer(
+        self, ticket: Ticket, seconds: float, connection: LimitedConnection | None = None
+    ) -> Reply:
         """Queue a request and wait for its answer, its deadline, or the end of its connection."""
         self._dispatcher.submit(ticket)
         timer = asyncio.get_running_loop().call_later(seconds, self._late, ticket, seconds)
-        connection = scope.get("extensions", {}).get(CONNECTION)
         if connection is not None:
             connection.on_gone = lambda: self._left(ticket)
         try:
@@ -247,11 +260,11 @@ class Service:
         last = monotonic() + self._limits.seconds
         while True:
             try:
-                return await self._answer(ticket, self._limits.seconds, {})
-            except ProblemError as error:
+                return await self._answer(ticket, max(last - monotonic(), 0.0))
+            except ProblemError as error:  # the queue is full
                 if monotonic() > last:
                     return self._refused(error)
-                await asyncio.sleep(ROOM)
+                await asyncio.sleep(RETRY)
 
 
 def _shown(value: bytes) -> str:
