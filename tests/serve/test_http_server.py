@@ -430,7 +430,7 @@ def test_a_request_that_kills_its_worker_is_refused(poisoned: RunningService) ->
     assert answer.status_code == 503
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["type"] == "urn:gonie:worker-failed"
-    assert answer.headers["retry-after"] == "1"
+    assert "retry-after" not in answer.headers, "a client that tries again would end more workers"
     assert poisoned.tag().status_code == 200
 
 
@@ -481,6 +481,7 @@ def test_no_worker_can_be_started(link: Path) -> None:
         os.kill(running.workers[0], signal.SIGKILL)
         wait_for(lambda: "worker did not start" in running.log)
         assert running.get("/health/ready").status_code == 503
+        wait_for(lambda: running.log.count("worker did not start") == 3)
         refused = running.post("/v1/tag", {"texts": [TEXT]})
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:gonie:not-ready")
         aside.rename(bundle)

@@ -34,8 +34,8 @@ TRIES = 2
 """Workers that a request may cost before it is refused."""
 PATIENCE = 5.0
 """Seconds beyond the deadline after which a worker that does not answer is killed."""
-HOPELESS = 2
-"""Failures of workers in a row after which requests are refused as long as none serves."""
+HOPELESS = 3
+"""Failures of workers in a row after which requests are refused while none serves. One request causes two."""
 BACK_OFF = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before a failed worker is replaced, by the number of failures in a row."""
 
