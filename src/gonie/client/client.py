@@ -44,8 +44,9 @@ class Client(ServiceClient):
     variable ``GONIE_KEY``.
 
     A request is sent again if the service is busy or the connection is lost: up to ``retries`` times, with
-    growing random delays. ``timeout`` is the deadline in seconds for all tries of a request. An invalid
-    request raises ``InputError``. Other failures raise ``ServiceError``. Threads may share a client.
+    growing random delays. ``timeout`` is the deadline in seconds for all tries of a request. A refused
+    request raises ``RefusedRequestError``, which is an ``InputError``. Other failures raise ``ServiceError``.
+    Both have ``status`` and ``type``. Threads may share a client.
     """
 
     _connections: OpenConnections
@@ -183,7 +184,8 @@ class Client(ServiceClient):
 class TimeLeft(dict[str, float]):
     """The timeouts of httpx to connect, write and read, each of which is the time left for the whole request.
 
-    httpx asks for the timeout of each operation when it begins.
+    httpx asks for the timeout of each operation when it begins. A header that comes in many slow pieces is
+    one operation, and may take longer.
     """
 
     def __init__(self, seconds: float) -> None:
