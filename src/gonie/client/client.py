@@ -28,8 +28,8 @@ class OpenConnections:
 
     def close(self) -> None:
         """Close the connections. Running requests are not waited for."""
+        self.http.close()  # first, since `is_closed` says that the pool takes no more calls
         self.pool.shutdown(wait=False, cancel_futures=True)
-        self.http.close()
 
 
 class Client(ServiceClient):
