@@ -39,7 +39,11 @@ def test_folders_are_no_urls() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["runs/ner", "", None, "ftp://x", "http://u:p@x", "http://x/?a=1", "http://x/#a"]
+    "url",
+    [
+        *("runs/ner", "", None, "ftp://x", "http://u:p@x", "http://x/?a=1", "http://x/#a"),
+        *("http://x:abc", "http://x:99999", "http://[::1"),
+    ],
 )
 def test_other_urls_are_refused(url: str) -> None:
     with pytest.raises(InputError, match=r"URL of a service"):

@@ -10,6 +10,7 @@ import pytest
 
 from gonie.client.async_client import AsyncClient
 from gonie.client.client import Client
+from gonie.client.errors import RefusedRequestError
 from gonie.client.groups import TEXTS
 from gonie.errors import InputError, ServiceError
 from support.scripted_service import PAIRS, Reply, Reset, ScriptedService, problem
@@ -101,3 +102,22 @@ def test_errors(service: ScriptedService) -> None:
     service.url = "http://127.0.0.1:9"
     with pytest.raises(ServiceError, match="cannot connect"):
         run(service, lambda client: client("Anna"), retries=0)
+
+
+def test_a_closed_client_says_so(service: ScriptedService) -> None:
+    async def work(client: AsyncClient) -> None:
+        await client("Anna")
+        await client.close()
+        with pytest.raises(InputError, match="the client is closed"):
+            await client("Anna")
+        with pytest.raises(InputError, match="the client is closed"):
+            [found async for found in client.pipe(["Anna"])]
+
+    run(service, work)
+
+
+def test_refused_requests_have_a_status_and_a_type(service: ScriptedService) -> None:
+    service.script = [problem(401, "key-required", "send a key")]
+    with pytest.raises(RefusedRequestError, match="needs a valid API key") as raised:
+        run(service, lambda client: client("Anna"))
+    assert (raised.value.status, raised.value.type) == (401, "urn:gonie:key-required")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+import pickle
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import gonie
+from gonie.client.async_client import AsyncClient
 from gonie.client.client import Client
+from gonie.client.errors import RefusedRequestError
 from gonie.client.groups import IN_FLIGHT, TEXTS
 from gonie.errors import BundleError, InputError, MissingExtraError, ServiceError
 from gonie.tasks.pairs.answer import PairAnswer
@@ -99,15 +104,48 @@ def test_a_key_is_sent(service: ScriptedService, monkeypatch: pytest.MonkeyPatch
     assert 0 < int(service.seen[-1].headers["request-timeout-ms"]) <= 30_000
 
 
+SECRET = "9wlSecret"
+
+
+@pytest.mark.parametrize("given", [f"{SECRET}\n", f" {SECRET}\r\n"])
+def test_space_around_a_key_is_removed(
+    service: ScriptedService, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    with Client(service.url, key=given) as client:
+        client("Anna")
+    assert service.seen[-1].headers["authorization"] == f"Bearer {SECRET}"
+    monkeypatch.setenv("GONIE_KEY", given)
+    with Client(service.url) as client:
+        client("Anna")
+    assert service.seen[-1].headers["authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize(
+    "given", [f"{SECRET}\n{SECRET}", f"a {SECRET}", f"{SECRET}é", f"{SECRET}\x7f", SECRET.encode()]
+)
+def test_invalid_keys_are_refused_and_never_shown(monkeypatch: pytest.MonkeyPatch, given: Any) -> None:
+    with pytest.raises(InputError, match="API key") as raised:
+        Client("http://localhost", key=given)
+    assert SECRET not in str(raised.value)
+    if isinstance(given, str):
+        monkeypatch.setenv("GONIE_KEY", given)
+        with pytest.raises(InputError, match="the API key in GONIE_KEY has spaces") as raised:
+            Client("http://localhost")
+        assert SECRET not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     "failure",
     [
         BUSY,
         problem(503, "draining", "the service stops", Retry_After="0"),
+        problem(503, "not-ready", "the models are being loaded"),
+        Reply(503, content=b"<html>Service Unavailable"),
+        Reply(503, {"type": "about:blank", "title": "Service Unavailable"}),
         Reset(),
         Reset(politely=True),
     ],
-    ids=["429", "503", "reset", "closed"],
+    ids=["429", "draining", "not ready", "proxy", "proxy with a problem", "reset", "closed"],
 )
 def test_failures_that_pass_are_retried(
     client: Client, service: ScriptedService, failure: Reply | Reset
@@ -166,7 +204,8 @@ def test_a_slow_answer_ends_at_the_deadline(service: ScriptedService) -> None:
     ("reply", "error", "message"),
     [
         (problem(422, "invalid-request", "bias for an unknown type: 'X'"), InputError, "unknown type: 'X'"),
-        (problem(401, "key-required", "send a key"), InputError, "send a key"),
+        (problem(401, "key-required", "send a key"), InputError, "needs a valid API key"),
+        (problem(503, "worker-failed", "two workers ended"), ServiceError, "two workers ended"),
         (problem(413, "too-large", "too many bytes"), InputError, "too many bytes"),
         (problem(504, "deadline", "not ready in time"), ServiceError, "not ready in time"),
         (problem(500, "internal", "failed"), ServiceError, "failed"),
@@ -194,6 +233,87 @@ def test_errors_are_raised_at_once(
     with pytest.raises(error, match=message):
         client("Anna")
     assert len(service.requests()) == 1
+
+
+def test_refused_requests_have_a_status_and_a_type(client: Client, service: ScriptedService) -> None:
+    service.script = [problem(422, "too-many-tokens", "at most 50 tokens")]
+    with pytest.raises(RefusedRequestError, match=r"^at most 50 tokens$") as raised:
+        client("Anna")
+    assert (raised.value.status, raised.value.type) == (422, "urn:gonie:too-many-tokens")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (str(again), again.status, again.type) == (str(raised.value), 422, "urn:gonie:too-many-tokens")
+
+
+def test_a_missing_key_is_explained(client: Client, service: ScriptedService) -> None:
+    service.script = [problem(401, "key-required", "Send a valid key as Authorization: Bearer KEY")]
+    with pytest.raises(RefusedRequestError) as raised:
+        client("Anna")
+    assert str(raised.value) == f"{service.url} needs a valid API key. Set GONIE_KEY, or pass key="
+    assert (raised.value.status, raised.value.type) == (401, "urn:gonie:key-required")
+
+
+def test_the_url_of_a_route_is_refused(service: ScriptedService) -> None:
+    url = f"{service.url}/v1/tag"
+    with Client(url) as client, pytest.raises(RefusedRequestError) as raised:
+        client("Anna")
+    assert str(raised.value) == f"{url} is not the URL of a model. Pass http://HOST:PORT/NAME"
+    assert raised.value.status == 404
+
+
+def test_failures_name_the_service(client: Client, service: ScriptedService) -> None:
+    service.script = [problem(504, "deadline", "not ready in time")]
+    with pytest.raises(ServiceError, match=f"^{service.url}: not ready in time$"):
+        client("Anna")
+
+
+def test_a_closed_client_says_so(client: Client, service: ScriptedService) -> None:
+    begun = client.pipe(f"Text {number}" for number in count())
+    next(begun)
+    client.close()
+    for call in (
+        lambda: client("Anna"),
+        client.models,
+        lambda: list(client.pipe(["Anna"])),
+        lambda: list(begun),
+    ):
+        with pytest.raises(InputError, match="the client is closed"):
+            call()
+
+
+def test_other_bundles_are_noticed(client: Client, service: ScriptedService) -> None:
+    """The description is read again after an answer from another bundle, and only then."""
+    service.models = [{**TAGGER, "bundle": "0"}]
+    client("Anna")
+    other = client.with_nbest(1)
+    assert (client.labels, other.labels) == (("B-PER", "I-PER", "O"),) * 2
+    service.models = [{**TAGGER, "bundle": "1", "labels": ["O"]}]
+    assert client.labels == ("B-PER", "I-PER", "O")
+    service.script = [lambda seen: Reply(body={**_tagged(seen), "bundle": "1"})]
+    client("Anna")
+    assert (client.labels, other.labels) == (("O",),) * 2
+    assert len(service.requests("/v1/models")) == 2
+
+
+def test_other_models_are_noticed(client: Client, service: ScriptedService) -> None:
+    client("Anna")
+    service.models = [{**TAGGER, "name": "new"}]
+    service.script = [problem(404, "unknown-model", "no model 'ner'")]
+    with pytest.raises(InputError, match="no model 'ner'"):
+        client("Anna")
+    client("Anna")
+    assert service.requests()[-1].body["model"] == "new"
+
+
+def test_a_file_name_is_a_text(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Warnings are errors in tests."""
+    (tmp_path / "Anna").touch()
+    monkeypatch.chdir(tmp_path)
+    assert client("Anna").text == "Anna"
+
+
+def test_pipes_take_the_same_arguments() -> None:
+    one, two = (list(inspect.signature(each.pipe).parameters) for each in (Client, AsyncClient))
+    assert one == two
 
 
 def test_no_service_is_an_error() -> None:
@@ -303,9 +423,20 @@ def test_repr(client: Client, service: ScriptedService) -> None:
     assert repr(client.with_nbest(2)) == f"<Client('{service.url}', nbest=2): 1 type: PER>"
 
 
-@pytest.mark.parametrize("options", [{"timeout": 0}, {"retries": -1}])
-def test_invalid_options_are_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="timeout must be above 0"):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timeout": 0}, "timeout must be above 0 and at most 86400 seconds: 0"),
+        ({"timeout": "3"}, "timeout must be above 0 and at most 86400 seconds: '3'"),
+        ({"timeout": None}, "timeout must be above 0"),
+        ({"timeout": float("inf")}, "timeout must be above 0"),
+        ({"timeout": float("nan")}, "timeout must be above 0"),
+        ({"retries": -1}, "retries must be a whole number of at least 0: -1"),
+        ({"retries": "3"}, "retries must be a whole number of at least 0: '3'"),
+    ],
+)
+def test_invalid_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Client("http://localhost", **options)
 
 

@@ -184,6 +184,20 @@ def test_settings_words_and_tokens_of_a_tagger(url: str, folders: dict[str, Path
         assert len(explained["tokens"]) == 5
 
 
+def test_descriptions_and_answers_name_the_same_bundle(url: str) -> None:
+    """Otherwise the client would read the description again after each answer."""
+    with Client(url, model="tagger") as client:
+        known = client.entry()
+        client("Anna")
+        assert known.fields["bundle"]
+        assert client.entry() is known
+
+
+def test_the_url_of_a_route_is_refused(url: str) -> None:
+    with Client(f"{url}/v1/tag") as client, pytest.raises(InputError, match="is not the URL of a model"):
+        client("Anna")
+
+
 def _record(document: Any) -> Any:
     return document.to_dict(), document.sentences
 

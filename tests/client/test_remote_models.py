@@ -13,7 +13,7 @@ from gonie.client.remote_models import RemoteTagger, connect
 from gonie.errors import BundleError, InputError
 from gonie.tasks.load import find_bundle
 from gonie.text.types import Sentence
-from support.scripted_service import CLASSIFIER, PAIRS, TAGGER, Reply, ScriptedService, document
+from support.scripted_service import CLASSIFIER, PAIRS, TAGGER, Reply, ScriptedService, document, problem
 
 Command = Callable[..., Any]
 
@@ -89,6 +89,7 @@ def test_classifiers_and_pairs(gonie: Command, service: ScriptedService) -> None
         (["classify", "{url}", "x"], "{url} is a tagger; use gonie tag {url}"),
         (["evaluate", "{url}", "{file}"], "is a service, but this needs the model itself"),
         (["explain", "{url}", "x"], "is a service, but this needs the model itself"),
+        (["tag", "{url}/v1/tag", "x"], "{url}/v1/tag is not the URL of a model. Pass http://HOST:PORT/NAME"),
         (["tag", "{url}/pos", "x"], "does not serve a model 'pos'. It serves ner (tagger)"),
     ],
 )
@@ -100,6 +101,13 @@ def test_refusals(
     ended = gonie(*(part.format(**names) for part in command))
     assert ended.code == 2
     assert message.format(**names) in " ".join(ended.err.split())
+
+
+def test_a_missing_key_is_explained(gonie: Command, service: ScriptedService) -> None:
+    service.script = [problem(401, "key-required", "send a key")]
+    ended = gonie("tag", f"{service.url}/ner", "x")
+    assert ended.code == 2
+    assert f"{service.url} needs a valid API key. Set GONIE_KEY, or pass key=" in " ".join(ended.err.split())
 
 
 def test_several_models_are_named(gonie: Command, service: ScriptedService) -> None:

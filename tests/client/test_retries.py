@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from gonie.client.retries import LONGEST_DELAY, RetryPolicy, retry_after
+from gonie.client.retries import LONGEST_DELAY, SHORTEST, RetryPolicy, Tries, retry_after
 
 
 class Clock:
@@ -18,8 +18,12 @@ class Clock:
         return self.now
 
 
+def started(policy: RetryPolicy) -> Tries:
+    return policy.start(policy.deadline())
+
+
 def test_delays_double_up_to_a_limit() -> None:
-    tries = RetryPolicy(retries=8, timeout=1000, clock=Clock(), chance=lambda: 1.0).start()
+    tries = started(RetryPolicy(retries=8, timeout=1000, clock=Clock(), chance=lambda: 1.0))
     assert [tries.delay() for _ in range(9)] == [
         0.1,
         0.2,
@@ -35,22 +39,22 @@ def test_delays_double_up_to_a_limit() -> None:
 
 def test_delays_are_between_zero_and_their_limit() -> None:
     for chance in (0.0, 0.5, 0.99):
-        tries = RetryPolicy(clock=Clock(), chance=lambda chance=chance: chance).start()  # type: ignore[misc]
+        tries = started(RetryPolicy(clock=Clock(), chance=lambda chance=chance: chance))  # type: ignore[misc]
         assert [tries.delay() for _ in range(2)] == [0.1 * chance, 0.2 * chance]
 
 
 def test_the_delay_of_the_service_comes_first() -> None:
-    assert RetryPolicy(clock=Clock(), chance=lambda: 0.5).start().delay(2.0) == 2.05
+    assert started(RetryPolicy(clock=Clock(), chance=lambda: 0.5)).delay(2.0) == 2.05
 
 
 def test_no_delay_passes_the_deadline() -> None:
     clock = Clock()
-    tries = RetryPolicy(timeout=10, clock=clock, chance=lambda: 0.0).start()
+    tries = started(RetryPolicy(timeout=10, clock=clock, chance=lambda: 0.0))
     assert (tries.left(), tries.delay(9.9)) == (10, 9.9)
     clock.now += 5
-    assert (tries.left(), tries.delay(5.0)) == (5, None)
+    assert (tries.left(), tries.left(after=2), tries.delay(5.0)) == (5, 3, None)
     clock.now += 50
-    assert tries.left() == 0
+    assert tries.left() == SHORTEST
 
 
 def test_retry_after_is_a_number_or_a_date() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from os import PathLike, fspath
 from typing import NamedTuple
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from gonie.errors import InputError
 
@@ -27,9 +27,7 @@ class ServiceAddress(NamedTuple):
     @classmethod
     def parse(cls, url: str | PathLike[str], model: str | None = None) -> ServiceAddress:
         """Read ``http://HOST:PORT/NAME``. With ``model``, the whole path belongs to the service."""
-        if not isinstance(url, str | PathLike) or not is_url(url):
-            raise InputError(f"not the URL of a service: {url!r}", fix="Pass http://HOST:PORT")
-        parts = urlsplit(SCHEME.sub(r"\1://", fspath(url)))
+        parts = _split(url)
         if parts.query or parts.fragment or "@" in parts.netloc:
             raise InputError(
                 f"the URL of a service has no user, query or fragment: {url}",
@@ -43,3 +41,15 @@ class ServiceAddress(NamedTuple):
 
     def __str__(self) -> str:
         return self.base if self.model is None else f"{self.base}/{quote(self.model, safe='')}"
+
+
+def _split(url: str | PathLike[str]) -> SplitResult:
+    """Return the parts of a URL, whose port is valid."""
+    try:
+        if not is_url(url):
+            raise ValueError(url)
+        parts = urlsplit(SCHEME.sub(r"\1://", fspath(url)))
+        _ = parts.port  # raises ValueError
+    except (TypeError, ValueError) as error:
+        raise InputError(f"not the URL of a service: {url!r}", fix="Pass http://HOST:PORT") from error
+    return parts

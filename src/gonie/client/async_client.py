@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from typing import Any, Self
 
-from gonie.client.base import ServiceClient, import_httpx
-from gonie.client.exchange import Call, HttpRequest, HttpResponse, NoResponseError, Pause, Result, Step
-from gonie.client.failures import no_response, too_late
-from gonie.client.groups import IN_FLIGHT, Grouping, InputGroup
+from gonie.client.base import ServiceClient
+from gonie.client.errors import NoResponseError, closed_client, no_response, too_late
+from gonie.client.exchange import Call, HttpRequest, HttpResponse, Result
+from gonie.client.groups import Grouping, InputGroup
 from gonie.client.model_entry import ModelEntry
 from gonie.text.types import Document, Token
 
@@ -25,17 +25,7 @@ class AsyncClient(ServiceClient):
     ``labels`` and ``task`` are methods: ``await client.labels()``.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        model: str | None = None,
-        key: str | None = None,
-        timeout: float = 30.0,
-        retries: int = 5,
-    ) -> None:
-        super().__init__(url, model=model, key=key, timeout=timeout, retries=retries)
-        self._httpx = import_httpx()
+    def _open(self) -> None:
         self._http = self._httpx.AsyncClient()
 
     async def __call__(self, *text: Any) -> Any:
@@ -54,9 +44,8 @@ class AsyncClient(ServiceClient):
         waiting: deque[tuple[InputGroup, asyncio.Task[list[Any]]]] = deque()
         try:
             async for group in _groups(texts, grouping):
-                await self._served()  # once, before several requests ask for it
                 waiting.append((group, asyncio.create_task(self._run(self._calls.answers(group.inputs)))))
-                while waiting and (len(waiting) >= IN_FLIGHT or waiting[0][1].done()):
+                while waiting and (len(waiting) >= self._in_flight() or waiting[0][1].done()):
                     own, task = waiting.popleft()
                     for result in own.results(await task):
                         yield result
@@ -120,26 +109,26 @@ class AsyncClient(ServiceClient):
 
     async def _run(self, call: Call[Result]) -> Result:
         try:
-            step = next(call)
+            request = next(call)
             while True:
                 try:
-                    response = await self._perform(step)
+                    response = await self._perform(request)
                 except NoResponseError as failure:
-                    step = call.throw(failure)
+                    request = call.throw(failure)
                 else:
-                    step = call.send(response)
+                    request = call.send(response)
         except StopIteration as ended:
             result: Result = ended.value
             return result
 
-    async def _perform(self, step: Step) -> HttpResponse | None:
-        if isinstance(step, Pause):
-            await asyncio.sleep(step.seconds)
-            return None
+    async def _perform(self, request: HttpRequest) -> HttpResponse:
+        await asyncio.sleep(request.wait)
+        if self._http.is_closed:
+            raise closed_client()
         timeout = self._calls.policy.timeout
         try:
-            async with asyncio.timeout(step.timeout):
-                return await self._send(step)
+            async with asyncio.timeout(request.timeout):
+                return await self._send(request)
         except TimeoutError as error:
             raise too_late(timeout) from error
         except self._httpx.HTTPError as error:
@@ -151,7 +140,7 @@ class AsyncClient(ServiceClient):
             self.url + request.path,
             content=request.body,
             headers=request.headers(self._key),
-            timeout=request.timeout,
+            timeout=None,  # the deadline is that of the whole request
         )
         return HttpResponse(response.status_code, dict(response.headers), response.content)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gonie.client.address import ServiceAddress
 from gonie.client.exchange import Call, HttpRequest, HttpResponse, Result, answer_of, exchange, unreadable
-from gonie.client.model_entry import ModelEntry, choose
+from gonie.client.model_entry import ModelCache, ModelEntry, choose
 from gonie.client.retries import RetryPolicy
 from gonie.errors import InputError, ServiceError
 from gonie.text.plain_text import checked_text, checked_words
@@ -24,49 +24,58 @@ Sentences = Sequence[Sequence[int]]
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceCalls:
-    """The calls to one service. Copies with other ``settings`` share the description of the model.
+    """The calls to one service.
 
-    ``settings`` are fields of a request to a tagger: ``nbest``, ``decode``, ``bias``.
+    ``settings`` are fields of a request to a tagger: ``nbest``, ``decode``, ``bias``. ``cache`` changes: the
+    first call fills it, and an answer from another bundle empties it. Copies with other settings share it.
+
+    If the model is not known, a call first asks for its description, under the same deadline.
     """
 
     address: ServiceAddress
     policy: RetryPolicy
     settings: Mapping[str, Any] = field(default_factory=dict)
-    known: list[ModelEntry] = field(default_factory=list, repr=False)
+    cache: ModelCache = field(default_factory=ModelCache, repr=False)
 
     def with_settings(self, **settings: Any) -> ServiceCalls:
         """Return the calls with further settings."""
         return replace(self, settings={**self.settings, **settings})
 
-    def models(self) -> Call[list[dict[str, Any]]]:
-        """Return the descriptions of all models of the service."""
-        response = yield from self._exchange(HttpRequest("GET", "/v1/models"))
-        return _rows(response, "models", None, url=self.address.base)
+    def models(self, deadline: float | None = None) -> Call[list[dict[str, Any]]]:
+        """Return the descriptions of all models of the service. The deadline begins now if none is given."""
+        response = yield from self._exchange(
+            HttpRequest("GET", "/v1/models"), self.policy.deadline() if deadline is None else deadline
+        )
+        return self._read(response, lambda answer: _rows(answer, "models"))
 
-    def served(self) -> Call[ModelEntry]:
-        """Return the model, which is asked for once."""
-        if not self.known:
-            url = self.address.base
-            models = [ModelEntry.of(fields, url=url) for fields in (yield from self.models())]
-            self.known.append(choose(models, self.address))
-        return self.known[0]
+    def served(self, deadline: float | None = None) -> Call[ModelEntry]:
+        """Return the model, which is asked for if it is not known."""
+        entry = self.cache.entry
+        if entry is None:
+            models = yield from self.models(deadline)
+            entry = choose([ModelEntry.of(fields, url=self.address.base) for fields in models], self.address)
+            self.cache.entry = entry
+        return entry
 
     def answers(self, given: Sequence[Any]) -> Call[list[Any]]:
         """Return the answers to texts or pairs, in order."""
-        model = yield from self.served()
+        deadline = self.policy.deadline()
+        model = yield from self.served(deadline)
         sent = [model.sent(each) for each in given]
         if model.task == "tag":
-            return (yield from self._documents("texts", sent))
+            return (yield from self._documents("texts", sent, model, deadline))
         if self.settings:
             raise InputError(
                 f"with_nbest and with_decoding work only with taggers; {self.address} is a {model.kind}"
             )
         name = "pairs" if model.takes_pairs else "texts"
 
-        def read(response: HttpResponse, number: int) -> list[Any]:
-            return [*map(model.answer, _rows(response, "results", number, url=self.address.base))]
+        def read(answer: dict[str, Any]) -> list[Any]:
+            return [*map(model.answer, _rows(answer, "results"))]
 
-        return (yield from self._parts("/v1/classify", name, sent, {}, read))
+        return (
+            yield from self._parts("/v1/classify", name, sent, {"model": model.name}, read, deadline=deadline)
+        )
 
     def answer(self, given: Any) -> Call[Any]:
         """Return the answer to one text or pair."""
@@ -76,13 +85,20 @@ class ServiceCalls:
     def tagged_tokens(self, sentences: Iterable[Sequence[str]]) -> Call[list[Document]]:
         """Return the documents of sentences given as words."""
         checked = [list(checked_words(words, fix=FIX_WORDS)) for words in sentences]
-        yield from self._tagger("tag_tokens")
-        found = iter((yield from self._documents("tokens", [words for words in checked if words])))
-        return [next(found) if words else Document("") for words in checked]  # no words need no request
+        deadline = self.policy.deadline()
+        model = yield from self.served(deadline)
+        if model.task != "tag":
+            raise InputError(f"tag_tokens works only with taggers; {self.address} is a {model.kind}")
+        sent = [words for words in checked if words]  # no words need no request
+        found = iter((yield from self._documents("tokens", sent, model, deadline)))
+        return [next(found) if words else Document("") for words in checked]
 
     def tokenised(self, text: str) -> Call[tuple[tuple[Token, ...], ...]]:
         """Return the tokens of each sentence of a text."""
-        record = yield from self._one("/v1/tokenise", "documents", {"texts": [checked_text(text)]})
+        sent, deadline = checked_text(text), self.policy.deadline()
+        model = yield from self.served(deadline)
+        fields = {"texts": [sent], "model": model.name}
+        record = yield from self._one("/v1/tokenise", "documents", fields, deadline)
         try:
             return tuple(tuple(map(token_of_record, own)) for own in record["sentences"])
         except UNREADABLE as error:
@@ -90,34 +106,28 @@ class ServiceCalls:
 
     def explained(self, given: Any, options: Mapping[str, Any]) -> Call[dict[str, Any]]:
         """Return the explanation of a text or pair, as the service describes it."""
-        model = yield from self.served()
+        deadline = self.policy.deadline()
+        model = yield from self.served(deadline)
         name = "pairs" if model.takes_pairs else "texts"
-        known = {option: value for option, value in options.items() if value is not None}
-        return (yield from self._one("/v1/explain", "explanations", {name: [model.sent(given)], **known}))
+        chosen = {option: value for option, value in options.items() if value is not None}
+        fields = {name: [model.sent(given)], **chosen, "model": model.name}
+        return (yield from self._one("/v1/explain", "explanations", fields, deadline))
 
-    def _tagger(self, method: str) -> Call[ModelEntry]:
-        model = yield from self.served()
-        if model.task != "tag":
-            raise InputError(f"{method} works only with taggers; {self.address} is a {model.kind}")
-        return model
-
-    def _documents(self, name: str, sent: Sequence[Any]) -> Call[list[Document]]:
+    def _documents(
+        self, name: str, sent: Sequence[Any], model: ModelEntry, deadline: float
+    ) -> Call[list[Document]]:
         """Return the documents of ``texts`` or ``tokens``."""
-        url = self.address.base
 
-        def records(response: HttpResponse, number: int) -> list[tuple[dict[str, Any], Sentences]]:
-            found = _rows(response, "documents", number, url=url)
-            sentences = answer_of(response, url=url).get("sentences")
-            if not isinstance(sentences, list) or len(sentences) != number:
-                raise unreadable(response, url)
-            return list(zip(found, sentences, strict=True))
+        def read(answer: dict[str, Any]) -> list[tuple[dict[str, Any], Sentences]]:
+            return list(zip(_rows(answer, "documents"), answer.get("sentences") or (), strict=True))
 
-        fields = {**self.settings, "sentences": True}  # a record does not say where its sentences end
-        found = yield from self._parts("/v1/tag", name, sent, fields, records)
+        # a record does not say where its sentences end
+        fields = {**self.settings, "sentences": True, "model": model.name}
+        found = yield from self._parts("/v1/tag", name, sent, fields, read, deadline=deadline)
         try:
             return [Document.from_dict(record, sentences=own) for record, own in found]
         except InputError as error:
-            raise ServiceError(f"{url}: {error}") from error
+            raise ServiceError(f"{self.address.base}: {error}") from error
 
     def _parts(
         self,
@@ -125,40 +135,58 @@ class ServiceCalls:
         name: str,
         sent: Sequence[Any],
         fields: Mapping[str, Any],
-        read: Callable[[HttpResponse, int], list[Result]],
+        read: Callable[[dict[str, Any]], list[Result]],
+        *,
+        deadline: float,
     ) -> Call[list[Result]]:
-        """Send inputs in one request, or in several if the service says that they are too many."""
+        """Send inputs in one request, or in several if the service says that they are too many.
+
+        Each of several requests has its own deadline.
+        """
         if not sent:
             return []
-        model = yield from self.served()
-        body = {name: list(sent), "model": model.name, **fields}
-        response = yield from self._exchange(HttpRequest.post(path, body))
+        response = yield from self._exchange(HttpRequest.post(path, {name: list(sent), **fields}), deadline)
         if response.status in (413, 422) and len(sent) > 1 and response.problem_type() in DIVISIBLE:
             half = len(sent) // 2
-            first = yield from self._parts(path, name, sent[:half], fields, read)
-            return first + (yield from self._parts(path, name, sent[half:], fields, read))
-        answer_of(response, url=self.address.base)  # raises its error
-        try:
-            return read(response, len(sent))
-        except InputError as error:  # of a record
-            raise unreadable(response, self.address.base) from error
-
-    def _one(self, path: str, answers: str, fields: Mapping[str, Any]) -> Call[dict[str, Any]]:
-        """Return the answer to a request about one input."""
-        model = yield from self.served()
-        response = yield from self._exchange(HttpRequest.post(path, {**fields, "model": model.name}))
-        (found,) = _rows(response, answers, 1, url=self.address.base)
+            found: list[Result] = []
+            for part in (sent[:half], sent[half:]):
+                later = self.policy.deadline()
+                found += yield from self._parts(path, name, part, fields, read, deadline=later)
+            return found
+        found = self._read(response, read)
+        if len(found) != len(sent):
+            raise unreadable(response, self.address)
         return found
 
-    def _exchange(self, request: HttpRequest) -> Call[HttpResponse]:
-        return (yield from exchange(request, self.policy, url=self.address.base))
+    def _one(
+        self, path: str, answers: str, fields: Mapping[str, Any], deadline: float
+    ) -> Call[dict[str, Any]]:
+        """Return the answer to a request about one input."""
+        response = yield from self._exchange(HttpRequest.post(path, fields), deadline)
+        found = self._read(response, lambda answer: _rows(answer, answers))
+        if len(found) != 1:
+            raise unreadable(response, self.address)
+        return found[0]
+
+    def _exchange(self, request: HttpRequest, deadline: float) -> Call[HttpResponse]:
+        response = yield from exchange(request, self.policy, deadline=deadline, address=self.address)
+        if response.status == 404 and response.problem_type() == "unknown-model":
+            self.cache.entry = None  # the service has other models now
+        return response
+
+    def _read(self, response: HttpResponse, read: Callable[[dict[str, Any]], Result]) -> Result:
+        """Return what ``read`` finds in the answer, or raise the error of the response."""
+        answer = answer_of(response, address=self.address)
+        self.cache.check(answer.get("bundle"))
+        try:
+            return read(answer)
+        except UNREADABLE as error:
+            raise unreadable(response, self.address) from error
 
 
-def _rows(response: HttpResponse, name: str, number: int | None, *, url: str) -> list[dict[str, Any]]:
-    """Return the list of objects in an answer, as many as ``number``."""
-    rows = answer_of(response, url=url).get(name)
+def _rows(answer: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the list of objects in an answer, or raise ``ValueError``."""
+    rows = answer.get(name)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise unreadable(response, url)
-    if number not in (None, len(rows)):
-        raise unreadable(response, url)
+        raise ValueError(name)
     return rows

@@ -5,16 +5,16 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from typing import Any, Self
 from weakref import finalize
 
-from gonie.client.base import ServiceClient, import_httpx
-from gonie.client.exchange import Call, HttpRequest, HttpResponse, NoResponseError, Pause, Result, Step
-from gonie.client.failures import no_response, too_late
+from gonie.client.base import ServiceClient
+from gonie.client.errors import NoResponseError, closed_client, no_response, too_late
+from gonie.client.exchange import Call, HttpRequest, HttpResponse, Result
 from gonie.client.groups import IN_FLIGHT, Grouping, InputGroup
 from gonie.client.model_entry import ModelEntry
-from gonie.text.plain_text import warn_of_path
+from gonie.client.retries import SHORTEST
 from gonie.text.types import Document, Token
 
 
@@ -28,8 +28,8 @@ class OpenConnections:
 
     def close(self) -> None:
         """Close the connections. Running requests are not waited for."""
+        self.http.close()  # first, since `is_closed` says that the pool takes no more calls
         self.pool.shutdown(wait=False, cancel_futures=True)
-        self.http.close()
 
 
 class Client(ServiceClient):
@@ -44,34 +44,25 @@ class Client(ServiceClient):
     variable ``GONIE_KEY``.
 
     A request is sent again if the service is busy or the connection is lost: up to ``retries`` times, with
-    growing random delays. ``timeout`` is the deadline in seconds for all tries of a request. An invalid
-    request raises ``InputError``. Other failures raise ``ServiceError``. Threads may share a client.
+    growing random delays. ``timeout`` is the deadline in seconds for all tries of a request. A refused
+    request raises ``RefusedRequestError``, which is an ``InputError``. Other failures raise ``ServiceError``.
+    Both have ``status`` and ``type``. Threads may share a client.
     """
 
-    def __init__(
-        self,
-        url: str,
-        *,
-        model: str | None = None,
-        key: str | None = None,
-        timeout: float = 30.0,
-        retries: int = 5,
-    ) -> None:
-        super().__init__(url, model=model, key=key, timeout=timeout, retries=retries)
-        self._httpx = import_httpx()
+    _connections: OpenConnections
+
+    def _open(self) -> None:
         self._connections = OpenConnections(self._httpx)
 
     def __call__(self, *text: Any) -> Any:
         """Return the prediction for one text, or for two texts if it is a model of pairs."""
-        warn_of_path(text[0] if len(text) == 1 else None)
         return self._run(self._calls.answer(text[0] if len(text) == 1 else text))
 
-    def pipe(self, texts: Iterable[Any], *, first: int = 0, as_tuples: bool = False) -> Iterator[Any]:
+    def pipe(self, texts: Iterable[Any], *, as_tuples: bool = False) -> Iterator[Any]:
         """Yield the predictions for a stream of texts or pairs, in order.
 
         Texts are sent in groups, a few requests at once, and are read ahead only for these. With
-        ``as_tuples``, ``texts`` are (text, context) and the results (prediction, context). ``first`` is
-        accepted for code that calls a local model, and has no effect.
+        ``as_tuples``, ``texts`` are (text, context) and the results (prediction, context).
         """
         return self._piped(texts, Grouping(texts, as_tuples=as_tuples))
 
@@ -79,11 +70,8 @@ class Client(ServiceClient):
         waiting: deque[tuple[InputGroup, Future[list[Any]]]] = deque()
         try:
             for group in grouping.all(texts):
-                self.entry()  # once, before several requests ask for it
-                waiting.append(
-                    (group, self._connections.pool.submit(self._run, self._calls.answers(group.inputs)))
-                )
-                while waiting and (len(waiting) >= IN_FLIGHT or waiting[0][1].done()):
+                waiting.append((group, self._submit(self._calls.answers(group.inputs))))
+                while waiting and (len(waiting) >= self._in_flight() or waiting[0][1].done()):
                     yield from _results(*waiting.popleft())
             while waiting:
                 yield from _results(*waiting.popleft())
@@ -150,44 +138,71 @@ class Client(ServiceClient):
 
     def _run(self, call: Call[Result]) -> Result:
         try:
-            step = next(call)
+            request = next(call)
             while True:
                 try:
-                    response = self._perform(step)
+                    response = self._perform(request)
                 except NoResponseError as failure:
-                    step = call.throw(failure)
+                    request = call.throw(failure)
                 else:
-                    step = call.send(response)
+                    request = call.send(response)
         except StopIteration as ended:
             result: Result = ended.value
             return result
 
-    def _perform(self, step: Step) -> HttpResponse | None:
-        if isinstance(step, Pause):
-            time.sleep(step.seconds)
-            return None
+    def _submit(self, call: Call[Result]) -> Future[Result]:
+        if self._connections.http.is_closed:
+            raise closed_client()
+        return self._connections.pool.submit(self._run, call)
+
+    def _perform(self, request: HttpRequest) -> HttpResponse:
+        time.sleep(request.wait)
+        if self._connections.http.is_closed:
+            raise closed_client()
         try:
-            return self._send(step)
+            return self._send(request)
         except self._httpx.HTTPError as error:
             raise no_response(error, self._httpx, self._calls.policy.timeout) from error
 
     def _send(self, request: HttpRequest) -> HttpResponse:
-        """Send a request. The deadline is checked at each part of the response."""
-        deadline = time.monotonic() + request.timeout
+        left = TimeLeft(request.timeout)
         with self._connections.http.stream(
             request.method,
             self.url + request.path,
             content=request.body,
             headers=request.headers(self._key),
-            timeout=request.timeout,
+            extensions={"timeout": left},
         ) as response:
             content = bytearray()
             for part in response.iter_bytes():
                 content += part
-                if time.monotonic() > deadline:
+                if left.over():
                     raise too_late(self._calls.policy.timeout)
             return HttpResponse(response.status_code, dict(response.headers), bytes(content))
 
 
+class TimeLeft(dict[str, float]):
+    """The timeouts of httpx to connect, write and read, each of which is the time left for the whole request.
+
+    httpx asks for the timeout of each operation when it begins. A header that comes in many slow pieces is
+    one operation, and may take longer.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._deadline = time.monotonic() + seconds
+
+    def get(self, *_: Any) -> float:
+        """Return the seconds until the deadline."""
+        return max(SHORTEST, self._deadline - time.monotonic())
+
+    def over(self) -> bool:
+        """Return whether the deadline has passed."""
+        return time.monotonic() > self._deadline
+
+
 def _results(group: InputGroup, answers: Future[list[Any]]) -> Iterable[Any]:
-    return group.results(answers.result())
+    try:
+        return group.results(answers.result())
+    except CancelledError as error:
+        raise closed_client() from error

@@ -1,7 +1,8 @@
-"""Requests and responses without a transport: generators that yield steps, which a client performs.
+"""Requests and responses without a transport, so that both clients share everything else.
 
-A generator yields an ``HttpRequest`` and receives its ``HttpResponse``, or yields a ``Pause``. If a request
-gets no response, the client throws ``NoResponseError`` into the generator.
+A call is a generator that yields each ``HttpRequest`` and receives its ``HttpResponse``. The client that runs
+it waits ``wait`` seconds and sends the request, and throws ``NoResponseError`` into the generator if no
+response comes. The value that the generator returns is the result of the call.
 """
 
 from __future__ import annotations
@@ -11,11 +12,17 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
+from gonie.client.address import ServiceAddress
+from gonie.client.errors import NoResponseError, RefusedRequestError
 from gonie.client.retries import RetryPolicy, retry_after
-from gonie.errors import GonieError, InputError, ServiceError
+from gonie.errors import GonieError, ServiceError
 
-RETRIED = (429, 503)
-"""Statuses after which the same request may succeed."""
+SCHEME = "Bearer"
+"""The scheme of the header with an API key."""
+PREFIX = "urn:gonie:"
+"""The beginning of the types of gonie's problems."""
+PASSING = ("", "not-ready", "draining")
+"""Problems with status 503 that pass. The empty one is that of a proxy."""
 NOT_THE_REQUEST = (408, 429)
 """Statuses from 400 to 499 that do not mean that the request is wrong."""
 SHOWN = 200  # characters of an unreadable answer in a message
@@ -25,11 +32,15 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request. ``path`` follows the URL of the service, ``timeout`` are the seconds until its deadline."""
+    """A request. ``path`` follows the URL of the service.
+
+    It is sent after ``wait`` seconds, and its response must be there ``timeout`` seconds later.
+    """
 
     method: str
     path: str
     body: bytes | None = None
+    wait: float = 0.0
     timeout: float = 0.0
 
     @classmethod
@@ -42,7 +53,7 @@ class HttpRequest:
         found = {"Accept": "application/json", "Request-Timeout-Ms": str(max(1, int(1000 * self.timeout)))}
         if self.body is not None:
             found["Content-Type"] = "application/json"
-        return found if key is None else found | {"Authorization": " ".join(("Bearer", key))}
+        return found if key is None else found | {"Authorization": f"{SCHEME} {key}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,81 +73,74 @@ class HttpResponse:
         return found if isinstance(found, dict) else {}
 
     def problem_type(self) -> str:
-        """Return the type of an error without its prefix, such as ``too-many-texts``."""
-        return str(self.problem().get("type", "")).removeprefix("urn:gonie:")
+        """Return the type of a problem of gonie without its prefix, such as ``too-many-texts``, or ""."""
+        found = str(self.problem().get("type", ""))
+        return found.removeprefix(PREFIX) if found.startswith(PREFIX) else ""
+
+    def passes(self) -> bool:
+        """Return whether the same request may succeed later."""
+        return self.status == 429 or (self.status == 503 and self.problem_type() in PASSING)
 
 
-class NoResponseError(Exception):
-    """A request without a response. ``again`` says whether another try may succeed."""
-
-    def __init__(self, reason: str, *, again: bool) -> None:
-        super().__init__(reason)
-        self.again = again
+Call: TypeAlias = Generator[HttpRequest, HttpResponse, Result]
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Seconds to wait."""
-
-    seconds: float
-
-
-Step: TypeAlias = HttpRequest | Pause
-Call: TypeAlias = Generator[Step, HttpResponse | None, Result]
-
-
-def exchange(request: HttpRequest, policy: RetryPolicy, *, url: str) -> Call[HttpResponse]:
+def exchange(
+    request: HttpRequest, policy: RetryPolicy, *, deadline: float, address: ServiceAddress
+) -> Call[HttpResponse]:
     """Send a request, again if needed, and return the response, which may be an error.
 
-    Requests only ask, so each can be sent again. ``url`` is that of the service, for messages.
+    Requests only ask, so each can be sent again.
     """
-    tries = policy.start()
+    tries, delay = policy.start(deadline), 0.0
     while True:
-        asked = 0.0
         try:
-            response = yield replace(request, timeout=tries.left())
+            response = yield replace(request, wait=delay, timeout=tries.left(after=delay))
         except NoResponseError as failure:
-            response, reason = None, failure
-        if response is not None:
-            if response.status not in RETRIED:
+            retry = tries.delay() if failure.again else None
+            if retry is None:
+                raise ServiceError(f"{address.base}: {failure}") from failure
+        else:
+            retry = tries.delay(retry_after(response.headers)) if response.passes() else None
+            if retry is None:
                 return response
-            asked = retry_after(response.headers)
-        delay = tries.delay(asked) if response is not None or reason.again else None
-        if delay is None and response is not None:
-            return response
-        if delay is None:
-            raise ServiceError(f"{url}: {reason}") from reason
-        yield Pause(delay)
+        delay = retry
 
 
-def answer_of(response: HttpResponse, *, url: str) -> dict[str, Any]:
+def answer_of(response: HttpResponse, *, address: ServiceAddress) -> dict[str, Any]:
     """Return the JSON object of a response, or raise its error."""
     if response.status >= 300:
-        raise _error(response, url)
+        raise _error(response, address)
     try:
         found = json.loads(response.content)
     except ValueError as error:
-        raise unreadable(response, url) from error
+        raise unreadable(response, address) from error
     if not isinstance(found, dict):
-        raise unreadable(response, url)
+        raise unreadable(response, address)
     return found
 
 
-def unreadable(response: HttpResponse, url: str) -> ServiceError:
+def unreadable(response: HttpResponse, address: ServiceAddress) -> ServiceError:
     """Return the error for an answer that the client cannot read."""
     shown = response.content[:SHOWN].decode("utf-8", "replace")
     return ServiceError(
-        f"{url} sent an answer that cannot be read: {shown!r}. Is it a service of gonie of the same version?",
+        f"{address.base} sent an answer that cannot be read: {shown!r}. "
+        "Is it a service of gonie of the same version?",
         status=response.status,
     )
 
 
-def _error(response: HttpResponse, url: str) -> GonieError:
+def _error(response: HttpResponse, address: ServiceAddress) -> GonieError:
     problem, status = response.problem(), response.status
-    detail = problem.get("detail") or problem.get("title")
+    detail, type = problem.get("detail") or problem.get("title"), str(problem.get("type", ""))
     if not isinstance(detail, str):
         shown = response.content[:SHOWN].decode("utf-8", "replace")
-        return ServiceError(f"{url} answered with status {status}: {shown!r}", status=status)
-    if 400 <= status < 500 and status not in NOT_THE_REQUEST:
-        return InputError(detail)
-    return ServiceError(detail, status=status, type=str(problem.get("type", "")))
+        return ServiceError(f"{address.base} answered with status {status}: {shown!r}", status=status)
+    if status >= 500 or status < 400 or status in NOT_THE_REQUEST:
+        return ServiceError(f"{address.base}: {detail}", status=status, type=type)
+    message, fix = detail, ""
+    if response.problem_type() == "key-required":
+        message, fix = f"{address.base} needs a valid API key", "Set GONIE_KEY, or pass key="
+    if response.problem_type() == "not-found":
+        message, fix = f"{address} is not the URL of a model", "Pass http://HOST:PORT/NAME"
+    return RefusedRequestError(message, fix=fix, status=status, type=type)

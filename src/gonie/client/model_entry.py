@@ -67,6 +67,19 @@ class ModelEntry:
         return PairAnswer.from_dict(record) if self.takes_pairs else Classification.from_dict(record)
 
 
+class ModelCache:
+    """The description of a model as the service last sent it. Clients with other settings share it."""
+
+    def __init__(self) -> None:
+        self.entry: ModelEntry | None = None
+
+    def check(self, bundle: Any) -> None:
+        """Forget the description if an answer comes from another ``bundle``, after a swap."""
+        known = None if self.entry is None else self.entry.fields.get("bundle")
+        if None not in (known, bundle) and known != bundle:
+            self.entry = None
+
+
 def choose(models: Sequence[ModelEntry], address: ServiceAddress) -> ModelEntry:
     """Return the model that an address names, or the only one."""
     names = ", ".join(f"{each.name} ({each.kind})" for each in models)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 FIRST_DELAY, LONGEST_DELAY = 0.1, 5.0  # seconds: the largest delay before the first retry, and before any
+SHORTEST = 0.001  # seconds: the timeout of a request at its deadline, since 0 would mean not to wait at all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,22 +26,26 @@ class RetryPolicy:
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
 
-    def start(self) -> Tries:
-        """Return the tries of a new request, whose deadline begins now."""
-        return Tries(self)
+    def deadline(self) -> float:
+        """Return the time by which a request that begins now must be answered."""
+        return self.clock() + self.timeout
+
+    def start(self, deadline: float) -> Tries:
+        """Return the tries of a new request."""
+        return Tries(self, deadline)
 
 
 class Tries:
     """The tries of one request."""
 
-    def __init__(self, policy: RetryPolicy) -> None:
+    def __init__(self, policy: RetryPolicy, deadline: float) -> None:
         self._policy = policy
-        self._deadline = policy.clock() + policy.timeout
+        self._deadline = deadline
         self._failed = 0
 
-    def left(self) -> float:
-        """Return the seconds until the deadline, at least 0."""
-        return max(0.0, self._deadline - self._policy.clock())
+    def left(self, *, after: float = 0.0) -> float:
+        """Return the seconds until the deadline, at least ``SHORTEST``, if ``after`` seconds pass before."""
+        return max(SHORTEST, self._deadline - self._policy.clock() - after)
 
     def delay(self, asked: float = 0.0) -> float | None:
         """Count a failure. Return the seconds to wait before the next try, or None to give up.
