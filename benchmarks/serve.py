@@ -29,7 +29,9 @@ Open loop: Poisson arrivals at 50, 80 and 120 % of gonie's saturation, for gonie
 the time at which a request was due, not from when it was sent (serving/open_loop.py). `late` is the share of
 requests that the generator sent more than 2 ms late. If it is not near 0, other processes disturb the
 measurement, or --connections is too small. `answered` counts answers with status 200 per second, from one
-second after the first arrival to the last arrival.
+second after the first arrival to the last arrival. The generator of the open loop takes several times the CPU
+time of wrk, on the same cores. So the throughput at 120 % is compared with the peak that gonie reaches under
+this generator (`full`): as many connections as at saturation, and always a request that is due.
 
 The last table has the bars. The exit status is 1 if one is missed.
 """
@@ -59,6 +61,7 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("GONIE_DATA", HERE.parents[1] / "shared/data"))
 CONNECTIONS = (16, 64, 256)
 SHARES = (0.5, 0.8, 1.2)  # of gonie's capacity
+FULL = 1.5  # with a limited number of connections: the peak under the generator of the open loop
 DEADLINE = 30_000  # ms, the default of `gonie serve`
 AT_ONCE = 100  # ms in which a refusal must come
 
@@ -138,14 +141,15 @@ class Comparison:
                 print(f"round {number}  {name:<10} {shown}", flush=True)
         return {name: medians(rounds) for name, rounds in found.items() if rounds}
 
-    def open(self, capacity: float) -> dict[tuple[str, float], Figures]:
+    def open(self, capacity: float, connections: int) -> dict[tuple[str, float], Figures]:
         """Return the medians of gonie and echo at each share of the capacity."""
         found: dict[tuple[str, float], list[Figures]] = {}
         for number in range(1, self._given.rounds + 1):
             for name in ("gonie", "echo"):
                 with self._warm(name) as service:
-                    for share in SHARES:
-                        own = self._at(service, share * capacity, seed=number)
+                    for share in SHARES if name == "echo" else (FULL, *SHARES):
+                        count = connections if share == FULL else self._given.connections
+                        own = self._at(service, share * capacity, seed=number, connections=count)
                         found.setdefault((name, share), []).append(own)
                         print(
                             f"round {number}  {name:<10} {own['offered']:,.0f}/s offered, "
@@ -192,12 +196,12 @@ class Comparison:
             "processes": len(service.tree()),
         }
 
-    def _at(self, service: Service, rate: float, seed: int) -> Figures:
+    def _at(self, service: Service, rate: float, seed: int, connections: int) -> Figures:
         """Return the figures of an open loop."""
-        count, seconds = self._given.connections, 2 * self._given.seconds
+        seconds = 2 * self._given.seconds
         before = service.cpu()
         found = open_loop(
-            service.port, self._requests, rate=rate, connections=count, seconds=seconds, seed=seed
+            service.port, self._requests, rate=rate, connections=connections, seconds=seconds, seed=seed
         )
         return open_figures(found) | {"cpu": 1e3 * (service.cpu() - before) / len(found.arrivals)}
 
@@ -255,8 +259,10 @@ def bars(
         figure = f"{ratio:.2f} x ({own['p99']:.1f} and {other['p99']:.1f} ms)"
         found.append(Bar("p99 at 80 % at most 3 x echo", figure, ratio <= 3))
         over = paced["gonie", 1.2]
-        kept = 100 * over["answered"] / peak
-        found.append(Bar("at 120 %, answers at least 95 % of the peak", f"{kept:.1f} %", kept >= 95))
+        full = paced["gonie", FULL]["answered"]
+        kept = 100 * over["answered"] / full
+        figure = f"{kept:.1f} % ({over['answered']:,.0f} and {full:,.0f}/s; wrk: {peak:,.0f}/s)"
+        found.append(Bar("at 120 %, answers at least 95 % of the peak", figure, kept >= 95))
         slowest = over["slowest"]
         found.append(Bar("at 120 %, all within the deadline", f"{slowest:,.0f} ms", slowest <= DEADLINE))
         found.append(Bar("at 120 %, no other errors", f"{over['errors']:.2f} %", over["errors"] == 0))
@@ -373,9 +379,13 @@ def main() -> None:
             alone = comparison.saturation()
             paced = {}
             if {"gonie", "echo"} <= {*given.sides} and "gonie" in alone:
-                paced = comparison.open(alone["gonie"]["rate"])
+                peak = alone["gonie"]
+                paced = comparison.open(peak["rate"], int(peak["connections"]))
             show(f"N = {workers}, saturation", alone, SATURATION)
-            rows = {f"{name} at {share:.0%}": own for (name, share), own in paced.items()}
+            rows = {
+                f"{name} {'full' if share == FULL else f'at {share:.0%}'}": own
+                for (name, share), own in paced.items()
+            }
             show(f"N = {workers}, open loop", rows, OPEN)
             for name, why in comparison.failed.items():
                 print(f"{name} does not run here: {why.splitlines()[0]}")

@@ -155,7 +155,7 @@ def test_parquet_input_needs_a_file_and_parquet_output_needs_out(
 
 @pytest.mark.long
 def test_ctrl_c_keeps_finished_parts_and_prints_how_to_resume(toy_run: Path, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("Anna met Bert and Cleo Kim in Seoul .\n" * 60_000)
+    (tmp_path / "a.txt").write_text("Anna met Bert and Cleo Kim in Seoul .\n" * 200_000)
     out = tmp_path / "out"
     command = [sys.executable, "-m", "gonie", "tag", str(toy_run), "--file", "a.txt", "--out", str(out)]
     command += ["--shard-size", "20000", "--workers", "2"]

@@ -10,7 +10,7 @@ from typing import Any, Self
 from gonie.client.base import ServiceClient
 from gonie.client.errors import NoResponseError, closed_client, no_response, too_late
 from gonie.client.exchange import Call, HttpRequest, HttpResponse, Result
-from gonie.client.groups import Grouping, InputGroup
+from gonie.client.groups import FIRST, Grouping, InputGroup
 from gonie.client.model_entry import ModelEntry
 from gonie.text.types import Document, Token
 
@@ -33,10 +33,10 @@ class AsyncClient(ServiceClient):
         return await self._run(self._calls.answer(text[0] if len(text) == 1 else text))
 
     def pipe(
-        self, texts: Iterable[Any] | AsyncIterable[Any], *, as_tuples: bool = False
+        self, texts: Iterable[Any] | AsyncIterable[Any], *, first: int = FIRST, as_tuples: bool = False
     ) -> AsyncIterator[Any]:
         """Yield the predictions for a stream of texts or pairs, in order, as ``Client.pipe``."""
-        return self._piped(texts, Grouping(texts, as_tuples=as_tuples))
+        return self._piped(texts, Grouping(texts, first=first, as_tuples=as_tuples))
 
     async def _piped(
         self, texts: Iterable[Any] | AsyncIterable[Any], grouping: Grouping

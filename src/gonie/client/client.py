@@ -12,7 +12,7 @@ from weakref import finalize
 from gonie.client.base import ServiceClient
 from gonie.client.errors import NoResponseError, closed_client, no_response, too_late
 from gonie.client.exchange import Call, HttpRequest, HttpResponse, Result
-from gonie.client.groups import IN_FLIGHT, Grouping, InputGroup
+from gonie.client.groups import FIRST, IN_FLIGHT, Grouping, InputGroup
 from gonie.client.model_entry import ModelEntry
 from gonie.client.retries import SHORTEST
 from gonie.text.types import Document, Token
@@ -58,13 +58,14 @@ class Client(ServiceClient):
         """Return the prediction for one text, or for two texts if it is a model of pairs."""
         return self._run(self._calls.answer(text[0] if len(text) == 1 else text))
 
-    def pipe(self, texts: Iterable[Any], *, as_tuples: bool = False) -> Iterator[Any]:
+    def pipe(self, texts: Iterable[Any], *, first: int = FIRST, as_tuples: bool = False) -> Iterator[Any]:
         """Yield the predictions for a stream of texts or pairs, in order.
 
-        Texts are sent in groups, a few requests at once, and are read ahead only for these. With
-        ``as_tuples``, ``texts`` are (text, context) and the results (prediction, context).
+        Texts are sent in groups, a few requests at once, and are read ahead only for these. ``first`` is the
+        approximate number of tokens in the first group. With ``as_tuples``, ``texts`` are (text, context) and
+        the results (prediction, context).
         """
-        return self._piped(texts, Grouping(texts, as_tuples=as_tuples))
+        return self._piped(texts, Grouping(texts, first=first, as_tuples=as_tuples))
 
     def _piped(self, texts: Iterable[Any], grouping: Grouping) -> Iterator[Any]:
         waiting: deque[tuple[InputGroup, Future[list[Any]]]] = deque()

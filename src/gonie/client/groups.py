@@ -11,8 +11,12 @@ from gonie.text.labelled_text import LabelledPair, LabelledText
 
 TEXTS = 64
 """The maximum number of texts in a request."""
-FIRST, MOST = 2_000, 32_000
-"""Characters per request: few at first, so that the first results come soon."""
+FIRST = 400
+"""Tokens of the first request: few, so that the first results come soon. The next ones are larger."""
+MOST = 32_000
+"""The maximum number of characters in a request, unless one text is longer."""
+TOKEN = 5
+"""Characters per token, about."""
 IN_FLIGHT = 4
 """Requests at once."""
 
@@ -31,11 +35,11 @@ class InputGroup(NamedTuple):
 class Grouping:
     """Collects a stream of inputs into groups. Used by ``add`` until it returns a group, then ``rest``."""
 
-    def __init__(self, stream: Any, *, as_tuples: bool) -> None:
+    def __init__(self, stream: Any, *, first: int, as_tuples: bool) -> None:
         check_stream(stream)
         self._as_tuples = as_tuples
         self._group = InputGroup([], [])
-        self._size, self._limit = 0, FIRST
+        self._size, self._limit = 0, min(TOKEN * first, MOST)
 
     def add(self, item: Any) -> InputGroup | None:
         """Add an input. Return a group if it is full."""
