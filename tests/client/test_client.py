@@ -21,6 +21,7 @@ from gonie.client.errors import RefusedRequestError
 from gonie.client.groups import IN_FLIGHT, TEXTS
 from gonie.errors import BundleError, InputError, MissingExtraError, ServiceError
 from gonie.tasks.pairs.answer import PairAnswer
+from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.types import Classification, Document, Span, Token
 from support.scripted_service import (
@@ -311,9 +312,16 @@ def test_a_file_name_is_a_text(client: Client, tmp_path: Path, monkeypatch: pyte
     assert client("Anna").text == "Anna"
 
 
-def test_pipes_take_the_same_arguments() -> None:
-    one, two = (list(inspect.signature(each.pipe).parameters) for each in (Client, AsyncClient))
-    assert one == two
+def test_pipes_take_the_arguments_of_a_local_model() -> None:
+    taken = [list(inspect.signature(each.pipe).parameters) for each in (Client, AsyncClient, Tagger)]
+    assert taken[0] == taken[1] == taken[2]
+
+
+def test_the_first_request_of_a_stream_is_as_small_as_asked(client: Client, service: ScriptedService) -> None:
+    assert len(list(client.pipe(["Anna"] * 100, first=1))) == 100
+    sizes = [len(request.body["texts"]) for request in service.requests() if request.body]
+    assert sizes[0] <= 2
+    assert sizes[0] < sizes[1] < sizes[2]
 
 
 def test_no_service_is_an_error() -> None:

@@ -18,6 +18,7 @@ import httpx
 import psutil
 import pytest
 
+from gonie.serve.keys import add_key
 from support.running_service import FEATURES, LETTERS, TEXTS, RunningService, Stopped, ended, wait_for
 
 POISONED = {"PYTHONPATH": str(Path(__file__).parent.parent / "support" / "poisoned_worker")}
@@ -372,6 +373,24 @@ def test_a_damaged_or_missing_bundle_is_not_swapped_in(link: Path, tmp_path: Pat
         wait_for(lambda: "swapped changed=nothing" in running.log)
         assert running.stop() == 0
         assert quiet(running.log)
+
+
+def test_keys_are_read_again_on_sighup(tmp_path: Path) -> None:
+    """A key can be revoked, or added, while the service runs. A damaged file changes nothing."""
+    keys = tmp_path / "keys.txt"
+    first = {"authorization": f"Bearer {add_key(keys, 'first')}"}
+    with RunningService(LETTERS, f"--keys={keys}", headers=first) as running:
+        keys.write_text("damaged\n")
+        running.send_signal(signal.SIGHUP)
+        wait_for(lambda: "the earlier API keys stay" in running.log)
+        assert running.tag().status_code == 200
+        keys.unlink()
+        second = {"authorization": f"Bearer {add_key(keys, 'second')}"}
+        running.send_signal(signal.SIGHUP)
+        wait_for(lambda: "read the API keys" in running.log)
+        assert running.tag().status_code == 401
+        assert running.tag(headers=second).status_code == 200
+        assert running.stop() == 0
 
 
 @pytest.mark.long

@@ -30,7 +30,7 @@ TICK = 0.02
 
 
 class HttpServer(uvicorn.Server):
-    """Serves until SIGTERM or SIGINT. SIGHUP loads bundles that have changed."""
+    """Serves until SIGTERM or SIGINT. SIGHUP loads the bundles and the API keys again."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class HttpServer(uvicorn.Server):
         self._log = log
         self._on_started = started
         self._error: GonieError | None = None
-        self._background: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[Any]] = set()
         self._tracer = Tracer() if settings.telemetry else None
         self._state = ServiceState(dispatcher, settings.limits, metrics, needs_key=keys is not None)
         self._connection = LimitedConnection.limited(settings.connections, metrics)
@@ -59,7 +59,7 @@ class HttpServer(uvicorn.Server):
                 "open_connections": ("Open connections.", lambda: len(self.server_state.connections)),
             }
         )
-        app: Any = Service(
+        self._service = Service(
             dispatcher=dispatcher,
             limits=settings.limits,
             metrics=metrics,
@@ -67,6 +67,7 @@ class HttpServer(uvicorn.Server):
             keys=keys,
             tracer=self._tracer,
         )
+        app: Any = self._service
         if settings.origins:
             app = CORSMiddleware(
                 app,
@@ -102,12 +103,21 @@ class HttpServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop)
-        loop.add_signal_handler(signal.SIGHUP, lambda: self._spawn(self._dispatcher.swap()))
+        loop.add_signal_handler(signal.SIGHUP, self._reload)
         try:
             yield
         finally:
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
                 loop.remove_signal_handler(number)
+
+    def _reload(self) -> None:
+        if self._settings.keys is not None:
+            try:
+                self._service.keys = ApiKeys.read(self._settings.keys)
+                self._log("read the API keys")
+            except GonieError as error:
+                self._log("the earlier API keys stay", error=str(error))
+        self._spawn(self._dispatcher.swap())
 
     def _stop(self) -> None:
         self.force_exit = self.should_exit

@@ -57,7 +57,7 @@ class Service:
         self._limits = limits
         self._metrics = metrics
         self._others = others
-        self._keys = keys
+        self.keys = keys
         self._tracer = tracer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,10 +66,10 @@ class Service:
         path = scope["path"]
         headers = dict(scope["headers"])
         if (
-            self._keys is not None
+            self.keys is not None
             and path not in OPEN
             and not path.startswith(OPEN_FOLDERS)
-            and not self._keys.allow(headers.get(b"authorization", b""))
+            and not self.keys.allow(headers.get(b"authorization", b""))
         ):
             fix = "Send a valid key as Authorization: Bearer KEY"
             reply = problem("key-required", fix)._replace(headers=((b"www-authenticate", b"Bearer"),))
