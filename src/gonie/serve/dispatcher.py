@@ -181,16 +181,19 @@ class Dispatcher:
             self._send_waiting()
         seconds = header["seconds"]
         begin = monotonic() - sum(seconds.values())
-        total = 0
+        read: dict[str, list[int]] = {}
         for ticket, (status, kind, _, model, texts, tokens), body in zip(
             tickets, header["answers"], bodies, strict=True
         ):
             ticket.answer(Reply(status, body, kind.encode()))
             self._metrics.queued(max(0.0, begin - ticket.arrived))
             if model:
-                self._metrics.read(model, texts, tokens)
-                total += tokens
-        self._metrics.batch(len(tickets), total, seconds)
+                sums = read.setdefault(model, [0, 0])
+                sums[0] += texts
+                sums[1] += tokens
+        for model, (texts, tokens) in read.items():
+            self._metrics.read(model, texts, tokens)
+        self._metrics.batch(len(tickets), sum(tokens for _, tokens in read.values()), seconds)
         if worker.retired and not worker.tickets:
             worker.close()
 
