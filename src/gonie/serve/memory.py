@@ -7,7 +7,7 @@ import gc
 import sys
 
 OBJECTS = 5_000
-"""New objects after which garbage is collected. Python's 700 would cost a busy service some 3 % of its time."""
+"""New objects after which garbage is collected. Python's 700 cost a busy service some 3 % of its time."""
 
 
 def settle() -> None:
