@@ -164,7 +164,11 @@ class ExplainedTagger:
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
         """Return the sentences of the given file, in any format of training data."""
-        return None if file is None else HeldOutFile(TaggedSource(file, self._read_options()), file, "spans")
+        return (
+            None
+            if file is None
+            else HeldOutFile(TaggedSource(file, self._read_options()), file, "span-log-odds")
+        )
 
     def size(self, item: Sentence | SentenceQuestions) -> ItemSize:
         """Return the number of tokens, and of answers: if tags form no spans, one per token."""
