@@ -288,9 +288,10 @@ def test_tokens_are_those_of_the_documents(ask: Ask) -> None:
 
 
 @pytest.fixture
-def reading_iob2(models: dict[str, ServedModel], monkeypatch: pytest.MonkeyPatch) -> ServedModel:
+def reading_iob2(monkeypatch: pytest.MonkeyPatch) -> ServedModel:
     """A tagger with BIOES tags of its own, whose documents are in IOB2."""
-    served = models["letters"]
+    path = ModelPath("letters", str(BUNDLES / "letters"))
+    served = ServedModel(path, threads=1, watch=Stopwatch())
     tagger: Any = served.model
     assert tagger.encoding.scheme.kind == "BIOES"
     monkeypatch.setattr(tagger, "given_scheme", IOB2)
