@@ -36,7 +36,7 @@ def span_log_odds(
         _log_odds(chain, emissions[at : at + some], lengths[at : at + some], wanted[at : at + some])
         for at in range(0, len(emissions), some)
     ]
-    return np.clip(np.concatenate([np.zeros(0), *found]), -FARTHEST, FARTHEST)
+    return np.asarray(np.clip(np.concatenate([np.zeros(0), *found]), -FARTHEST, FARTHEST))
 
 
 def _log_odds(chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, wanted: Ints) -> Floats:
