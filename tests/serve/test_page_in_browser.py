@@ -412,6 +412,15 @@ def test_certain_probabilities_are_not_written_as_0_or_1(visit: Callable[..., Vi
     assert shown == ["<0.01", "<0.01", "0.01", "0.99", ">0.99", ">0.99", "–"]
 
 
+@pytest.mark.parametrize("tab", ["tokens", "nbest"])
+def test_probabilities_fit_beside_their_bars_on_a_phone(visit: Callable[..., Visit], tab: str) -> None:
+    panel = visit(width=375).open(model="people", text=TEXT).tab(tab)
+    numbers = panel.locator(".number")
+    numbers.evaluate_all("all => all.forEach(each => { each.textContent = '>0.99' })")
+    assert numbers.count() > 1
+    assert numbers.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth)")
+
+
 def test_transitions_that_round_to_zero_have_no_colour(visit: Callable[..., Visit]) -> None:
     seen = visit().open(model="people")
     seen.page.evaluate(
