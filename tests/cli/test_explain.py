@@ -29,10 +29,10 @@ def reviews(tmp_path: Path, text_bundle: Any) -> Path:
     return folder
 
 
-def test_a_classified_text_is_explained_after_the_attention_caveat(gonie: Gonie, reviews: Path) -> None:
+def test_a_classified_text_is_explained_before_the_attention_caveat(gonie: Gonie, reviews: Path) -> None:
     outcome = gonie("explain", reviews, "the good film")
     assert outcome.code == 0, outcome.err
-    assert outcome.out.startswith("Attention is not by itself an explanation")
+    assert outcome.out.index("good(+1.333)") < outcome.out.index("Attention is not by itself an explanation")
     shown = ("positive · 0.", "attention, share of the text", "erasure, for positive", "good(+1.333)")
     measured = ("over 5 texts", "measured on 5 held-out texts of the dev data", "only 5 texts, too few")
     for due in (*shown, *measured, "Integrated gradients skipped"):
@@ -123,7 +123,7 @@ def test_without_held_out_texts_the_measured_texts_are_named(
 ) -> None:
     bundle = reviews / "bundle"
     outcome = gonie("explain", bundle, "good film")
-    assert "measured on the texts below" in outcome.out
+    assert "measured on these texts" in outcome.out
     assert "only 1 text, too few for a verdict" in outcome.out
     other = tmp_path / "other.tsv"
     other.write_text("review\ngood\nbad\nthe bad film\n", "utf-8")

@@ -11,10 +11,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logit
 
 from gonie.explaining.faithfulness import Case, faithfulness, measure_methods, uniform_attention
 from gonie.explaining.methods import erasure, explain_items, flatten
-from gonie.metrics.log_odds import from_probabilities
 from gonie.reports.explanation import RANDOM
 from gonie.tasks.classification.erased import without
 from gonie.tasks.classification.explanation import ExplainedClassifier, TextAnswer
@@ -78,7 +78,7 @@ class Counted:
         for answer, keep in questions:
             self.asked.append((answer.tokens, keep.tobytes()))
             chances.append(keep.mean() if self.by_number else float(keep[0]))
-        return from_probabilities(np.array(chances))
+        return logit(np.array(chances))
 
 
 def test_a_method_that_finds_the_deciding_word_beats_chance() -> None:

@@ -104,7 +104,7 @@ def test_held_out_items_are_measured_once_and_not_shown(
         session(model).run([1, 2], held_out, folder=tmp_path, notes=["A note."], html=None)
     assert model.measured == [7, 8]
     shown = capsys.readouterr().out
-    due = ("Beware.", "A note.", "held.tsv", "item 1 by erasure", "item 2", "and that is the model")
+    due = ("item 1 by erasure", "item 2", "and that is the model", "Beware.", "A note.", "held.tsv")
     places = [shown.index(words) for words in due]
     assert places == sorted(places)
     assert "item 7" not in shown
@@ -116,7 +116,7 @@ def test_without_held_out_items_the_shown_items_are_measured(
     model = Numbers()
     session(model).run([1, 2], None, folder=tmp_path, notes=[], html=None)
     assert model.measured == [1, 2]
-    assert "on the texts below" in capsys.readouterr().out
+    assert "on these texts" in capsys.readouterr().out
 
 
 def test_a_page_has_all_items_or_those_before_an_interrupt(tmp_path: Path, held_out: HeldOutFile) -> None:

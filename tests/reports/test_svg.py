@@ -25,6 +25,14 @@ def test_the_curve_names_the_unit_of_the_loss():
     assert "Training loss per text" in training_curve(RECORDS, unit="text")
 
 
+def test_the_axis_of_the_loss_does_not_go_below_zero():
+    """At the end of training, rounding errors make a loss of zero slightly negative."""
+    records = [{"epoch": n, "loss": loss} for n, loss in enumerate((7.5, 0.01, -1e-8), 1)]
+    labels = re.findall(r'text-anchor="end">([^<]*)<', training_curve(records))
+    assert labels[0] == "0"
+    assert not any(label.startswith("-") for label in labels)
+
+
 def test_no_values_give_no_curve():
     assert training_curve([]) is None
     assert training_curve([{"epoch": 1}]) is None
@@ -38,7 +46,8 @@ def test_the_best_epoch_is_the_last_that_improved():
         for n, (score, better) in enumerate(zip(scores, improved, strict=True), 1)
     ]
     markup = training_curve(records)
-    assert "best 75.00 in epoch 3" in markup
+    assert "best 75.00, last in epoch 3" in markup
+    assert "best 75.00 in epoch 2" in training_curve(records[:2])
     (x, y) = re.search(r'cx="([\d.]+)" cy="([\d.]+)" r="6"', markup).groups()
     assert f"{x},{y}" == re.search(r'points="([^"]*)"', markup)[1].split()[2]
     assert "best" not in training_curve([{"epoch": 1, "score": 0.5}])

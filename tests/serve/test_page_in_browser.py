@@ -137,6 +137,12 @@ def visit(browser: Any, service: str) -> Iterator[Callable[..., Visit]]:
 LANGUAGES = pytest.mark.parametrize("language", ["en-US", "ko-KR"])
 
 
+def probability(shown: str) -> float:
+    """Return a probability as the page writes it: never as 0 or 1."""
+    assert shown not in {"0.00", "1.00"}
+    return float(shown.lstrip("<>"))
+
+
 # --- texts and spans
 
 
@@ -352,7 +358,7 @@ def test_tokens_show_their_most_probable_tags(visit: Callable[..., Visit], langu
     panel.locator(".token", has_text="Seoul").hover()
     assert "Seoul" in panel.locator("h3").inner_text()
     assert panel.locator(".bars li .name").first.inner_text().endswith("LOC")
-    shares = [float(each) for each in panel.locator(".bars .number").all_inner_texts()]
+    shares = [probability(each) for each in panel.locator(".bars .number").all_inner_texts()]
     assert shares == sorted(shares, reverse=True)
     assert 2 < len(shares) <= 6
     panel.locator('.token[tabindex="0"]').focus()
@@ -369,7 +375,7 @@ def test_tokens_show_their_most_probable_tags(visit: Callable[..., Visit], langu
 def test_alternatives_are_ranked_by_probability(visit: Callable[..., Visit], language: str) -> None:
     seen = visit(language).open(model="people", text=TEXT)
     panel = seen.tab("nbest")
-    scores = [float(each) for each in panel.locator(".number").all_inner_texts()]
+    scores = [probability(each) for each in panel.locator(".number").all_inner_texts()]
     assert len(scores) == 5
     assert scores == sorted(scores, reverse=True)
     assert seen.types("#panel-nbest li:first-child") == [("Anna Kim", "PER"), ("Seoul", "LOC")]
@@ -394,6 +400,41 @@ def test_transitions_are_a_table(visit: Callable[..., Visit], language: str) -> 
             if score is None
             else float(shown.replace("−", "-")) == pytest.approx(score, abs=0.06)
         )
+    zeros = panel.locator("td").filter(has_text=re.compile(r"^0\.0+$"))
+    shades = zeros.evaluate_all("all => all.map(cell => cell.className)")
+    assert set(shades) <= {"heat-cell h0"}
+
+
+def test_certain_probabilities_are_not_written_as_0_or_1(visit: Callable[..., Visit]) -> None:
+    seen = visit().open(model="people")
+    values = "[0, 0.004, 0.006, 0.994, 0.996, 1, null]"
+    shown = seen.page.evaluate(f"async () => {values}.map((await import('/assets/language.js')).probability)")
+    assert shown == ["<0.01", "<0.01", "0.01", "0.99", ">0.99", ">0.99", "–"]
+
+
+@pytest.mark.parametrize("tab", ["tokens", "nbest"])
+def test_probabilities_fit_beside_their_bars_on_a_phone(visit: Callable[..., Visit], tab: str) -> None:
+    panel = visit(width=375).open(model="people", text=TEXT).tab(tab)
+    numbers = panel.locator(".number")
+    numbers.evaluate_all("all => all.forEach(each => { each.textContent = '>0.99' })")
+    assert numbers.count() > 1
+    assert numbers.evaluate_all("all => all.every(each => each.scrollWidth <= each.clientWidth)")
+
+
+def test_transitions_that_round_to_zero_have_no_colour(visit: Callable[..., Visit]) -> None:
+    seen = visit().open(model="people")
+    seen.page.evaluate(
+        """async () => {
+          const { drawTransitions } = await import('/assets/transitions.js')
+          const transitions = { labels: ['O'], scores: [[-0.0049]], start: [0.03], end: [-0.06] }
+          const model = { command: 'tag', labels: ['O'], types: ['X'], transitions }
+          drawTransitions(document.querySelector('#panel-transitions'), { model })
+        }"""
+    )
+    cells = seen.page.eval_on_selector_all(
+        "#panel-transitions td.heat-cell", "all => all.map(c => [c.textContent, c.className])"
+    )
+    assert cells == [["0.03", "heat-cell h5"], ["0.00", "heat-cell h0"], ["−0.06", "heat-cell n10 against"]]
 
 
 @LANGUAGES
@@ -458,6 +499,22 @@ def test_why_a_span_was_tagged(visit: Callable[..., Visit], language: str) -> No
     assert panel.locator(".strongest dt").count() == 2
     told = "run gonie explain RUN" if language == "en-US" else "gonie explain RUN --on FILE을 실행하세요"
     assert told in panel.inner_text()
+
+
+@LANGUAGES
+def test_a_list_of_words_says_if_it_is_cut(visit: Callable[..., Visit], language: str) -> None:
+    seen = visit(language).open(model="people")
+    heads = seen.page.evaluate(
+        """async () => {
+          const { strongestWords } = await import('/assets/heat.js')
+          const tokens = [...'abcdefghi'].map(text => ({ text }))
+          const lists = strongestWords(tokens, [1, 2, 3, 4, 5, 6, 7, -1, 0], 'price')
+          return [...lists.querySelectorAll('dt')].map(each => each.textContent)
+        }"""
+    )
+    some = "(5 of 7)" if language == "en-US" else "(7개 중 5개)"
+    assert heads[0].endswith(some)
+    assert "(" not in heads[1]
 
 
 @LANGUAGES
@@ -571,7 +628,7 @@ def test_a_classifier_shows_labels_and_heat_maps(visit: Callable[..., Visit], la
     seen.settle()
     rows = seen.page.locator("#left .bars li")
     assert rows.count() == 2
-    shares = [float(each) for each in seen.page.locator("#left .bars .number").all_inner_texts()]
+    shares = [probability(each) for each in seen.page.locator("#left .bars .number").all_inner_texts()]
     assert sum(shares) == pytest.approx(1, abs=0.02)
     panel = seen.page.locator("#panel-why")
     assert panel.locator(".map h3").all_inner_texts() == (
@@ -621,13 +678,18 @@ def test_plain_tags_mark_every_token(visit: Callable[..., Visit]) -> None:
 
 
 def test_copies_are_what_they_say(visit: Callable[..., Visit]) -> None:
-    seen = visit().open(model="people", text="Anna's in Seoul.")
+    text = "👩‍🔬 Anna's in Seoul."
+    seen = visit().open(model="people", text=text)
     panel = seen.tab("copy")
     panel.locator("button.primary").click()
     command = seen.page.evaluate("navigator.clipboard.readText()")
     ran = subprocess.run(["bash", "-c", f"{command} -s"], capture_output=True, text=True, check=True)
     answer = json.loads(ran.stdout)
-    assert answer["documents"][0]["text"] == "Anna's in Seoul."
+    (document,) = answer["documents"]
+    assert document["text"] == text
+    assert document["spans"]
+    for place in (*document["spans"], *document["tokens"]):
+        assert text[place["start"] : place["end"]] == place["text"], "offsets count code points"
     panel.locator("input[value=json]").check()
     panel.locator("button.primary").click()
     assert json.loads(seen.page.evaluate("navigator.clipboard.readText()")) == answer

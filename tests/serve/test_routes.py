@@ -15,6 +15,8 @@ from gonie.serve.model_path import ModelPath
 from gonie.serve.routes import Received, answer_all
 from gonie.serve.served_model import ServedModel
 from gonie.serve.stopwatch import Stopwatch
+from gonie.tasks.tagging.documents import rescheme
+from gonie.text.schemes import IOB2
 from support.hostile_texts import FIXED, random_texts
 from support.running_service import BUNDLES, RunningService
 from support.worker_answers import Ask, asking
@@ -283,6 +285,35 @@ def test_tokens_are_those_of_the_documents(ask: Ask) -> None:
         assert places == [
             (token["start"], token["end"], token["text"]) for each in split["sentences"] for token in each
         ]
+
+
+@pytest.fixture
+def reading_iob2(monkeypatch: pytest.MonkeyPatch) -> ServedModel:
+    """A tagger with BIOES tags of its own, whose documents are in IOB2."""
+    path = ModelPath("letters", str(BUNDLES / "letters"))
+    served = ServedModel(path, threads=1, watch=Stopwatch())
+    tagger: Any = served.model
+    assert tagger.encoding.scheme.kind == "BIOES"
+    monkeypatch.setattr(tagger, "given_scheme", IOB2)
+    monkeypatch.setattr(tagger, "_rescheme", rescheme(tagger.encoding.scheme, IOB2))
+    return served
+
+
+def test_tags_of_explanations_are_those_of_documents(reading_iob2: ServedModel) -> None:
+    """Only marginals have the model's own tags."""
+    ask, body = asking({"letters": reading_iob2}), {"texts": ["Anna Kim lives in Seoul ."], "nbest": 3}
+    tagged, explained = ask(("tag", body), ("explain", body | {"spans": ["Seoul=PER"]}))
+    (document,) = json.loads(tagged.body)["documents"]
+    (own,) = json.loads(explained.body)["explanations"]
+    tags = [token["tag"] for token in document["tokens"]]
+    assert "B-LOC" in tags
+    assert [token["tag"] for token in own["tokens"]] == tags
+    assert [token["score"] for token in own["tokens"]] == [token["score"] for token in document["tokens"]]
+    assert [[each["tags"] for each in best] for best in own["nbest"]] == [
+        [each["tags"] for each in best] for best in document["nbest"]
+    ]
+    assert own["answers"][0]["preferred"]["tags"] == ["B-LOC"]
+    assert "S-LOC" in own["tokens"][0]["marginals"]
 
 
 def test_methods_of_explanations(ask: Ask) -> None:

@@ -140,14 +140,15 @@ class ExplainSession:
         lines = [*notes, self._source(figures, held_out, folder)] if figures else list(notes)
         shown: list[Any] = []
         try:
-            model = self.model
-            screen.begin(model.warning, figures, noun=model.noun, quantity=model.quantity, notes=lines)
+            screen.legend(self.methods)
             for each in explained:
                 shown.append(each.explanation)
                 self.model.show(each.explanation, screen)
             self.model.show_model(screen)
             if self.layers:
                 screen.layers(self.layers)
+            model = self.model
+            screen.caveats(model.warning, figures, noun=model.noun, quantity=model.quantity, notes=lines)
         except (KeyboardInterrupt, BrokenPipeError):  # keep what is explained so far
             if html:
                 stopped = f"Stopped after {count(len(shown), self._example)}."
@@ -165,7 +166,7 @@ class ExplainSession:
     def _source(self, figures: Sequence[Faithfulness], held_out: HeldOutFile | None, folder: Path) -> str:
         """Return what the faithfulness was measured on, as a sentence."""
         if held_out is None:
-            return f"Faithfulness was measured on the {self.examples} below and may differ on others."
+            return f"Faithfulness was measured on these {self.examples} and may differ on others."
         number = max(each.texts for each in figures)
         if held_out.file == folder / SAMPLES:
             own = count(number, f"held-out {self.model.noun}")

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-LEAST = 1e-12
-"""Probabilities are clipped to at least this distance from 0 and 1, so that their log-odds are finite."""
-
 
 def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, multi_label: bool) -> Floats:
     """Return log p / (1 - p) of one label per text, from scores already divided by the temperature.
@@ -36,12 +33,6 @@ def label_log_odds(scores: NDArray[Any], labels: NDArray[np.int64], *, multi_lab
     values[rows, labels] = -np.inf
     top = values.max(axis=1, keepdims=True)  # (N, 1)
     return np.asarray(own - top[:, 0] - np.log(np.exp(values - top).sum(axis=1)))
-
-
-def from_probabilities(probabilities: Floats) -> Floats:
-    """Return log p / (1 - p) of each probability."""
-    inside = np.clip(probabilities, LEAST, 1.0 - LEAST)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
 
 
 def to_probabilities(odds: Floats) -> Floats:

@@ -29,12 +29,14 @@ class Panel:
     title: str
     factor: float = 1
     mark_best: bool = False
+    least: float = -math.inf
+    """Values below it are rounding errors, and drawn as it."""
 
 
 PANELS = (
     Panel("score", "Dev score", factor=100, mark_best=True),
     Panel("train_score", "Score on training {unit}s", factor=100),
-    Panel("loss", "Training loss per {unit}"),
+    Panel("loss", "Training loss per {unit}", least=0),
     Panel("rate", "Learning rate"),
     Panel("seconds", "Seconds per epoch"),
 )
@@ -42,7 +44,10 @@ PANELS = (
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The values of a panel: (epoch, value) points, and the best one if the panel marks it."""
+    """The values of a panel: (epoch, value) points, and the best one if the panel marks it.
+
+    Of several best epochs, the best one is that of the saved model.
+    """
 
     title: str
     key: str
@@ -69,7 +74,7 @@ def training_curve(records: Sequence[Mapping[str, object]], *, unit: str = "sent
 
 def _curve(panel: Panel, records: Sequence[Mapping[str, object]], unit: str) -> Curve | None:
     path, better = (
-        [(epoch, panel.factor * value) for epoch, value in points(chosen, panel.key)]
+        [(epoch, max(panel.least, panel.factor * value)) for epoch, value in points(chosen, panel.key)]
         for chosen in (records, [record for record in records if record.get("improved") is True])
     )
     best = better[-1] if panel.mark_best and better else None
@@ -140,7 +145,7 @@ def _drawing(curve: Curve, left: float) -> Markup:
     low, high = curve.path[0][0], curve.path[-1][0]
     across = Scale(low, high if high > low else low + 1, left, right)
     up = Scale(marks[0], marks[-1], PANEL - BOTTOM, TOP)
-    best = None if curve.best is None else say(f"best {curve.best[1]:.2f} in epoch {curve.best[0]:g}")
+    best = None if curve.best is None else say(_best_text(curve.path, curve.best))
     told = say(f"first {curve.path[0][1]:.4g}, last {curve.path[-1][1]:.4g}")
     title = f"{curve.title}: {say(count(len(curve.path), 'epoch'))}, {told}"
     return element(
@@ -159,6 +164,13 @@ def _drawing(curve: Curve, left: float) -> Markup:
         viewBox=f"0 0 {WIDTH} {PANEL}",
         role="img",
     )
+
+
+def _best_text(path: Sequence[tuple[float, float]], best: tuple[float, float]) -> str:
+    epoch, value = best
+    if any(other == value and before < epoch for before, other in path):
+        return f"best {value:.2f}, last in epoch {epoch:g}"
+    return f"best {value:.2f} in epoch {epoch:g}"
 
 
 def _epochs(low: float, high: float) -> list[float]:

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from gonie.errors import InputError
 from gonie.explaining.faithfulness_cache import last_figures
 from gonie.explaining.methods import explain_items
 from gonie.formats.text_rows import TextRow
-from gonie.reports.explanation import Method, SpanExplanation, TagExplanation, TextExplanation, TokenWeights
+from gonie.reports.explanation import (
+    AskedSpan,
+    Method,
+    SpanExplanation,
+    TagExplanation,
+    TextExplanation,
+    TokenWeights,
+)
 from gonie.serve.requests import ExplainRequest, TokeniseRequest
 from gonie.serve.served_model import SERVED_METHODS, ServedModel
 from gonie.tasks.pairs.answer import checked_pair
 from gonie.tasks.records import rounded
+from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.plain_text import checked_text
+from gonie.text.schemes import from_spans, to_spans
 from gonie.text.types import Candidate, Sentence
 from gonie.text.utf16 import utf16_offsets
 
@@ -25,6 +34,9 @@ TAGGER_OPTIONS, LABEL_OPTIONS = frozenset({"nbest", "spans"}), frozenset({"label
 """The options of explanations of taggers, and of classifiers and pair models."""
 DIGITS = 4
 """Decimal places of a weight."""
+
+Retag: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+"""Returns the tags of a sentence in the scheme of documents."""
 
 
 def explain(model: ServedModel, row: TextRow, request: ExplainRequest) -> dict[str, Any]:
@@ -42,7 +54,10 @@ def explain(model: ServedModel, row: TextRow, request: ExplainRequest) -> dict[s
     own = cast("tuple[Method, ...]", tuple(name for name in methods if name in SERVED_METHODS))
     found = [each.explanation for each in explain_items(explained, items, methods=own)]
     faithfulness = [asdict(each) for each in last_figures(Path(model.folder), model.digest)]
-    made = _tags(row.texts[0], found, methods) if model.command == "tag" else _label(row.texts, found[0])
+    if isinstance(model.model, Tagger):
+        made = _tags(row.texts[0], found, methods, _retag(model.model))
+    else:
+        made = _label(row.texts, found[0])
     if request.offsets == "utf16":
         _count_utf16(made, row.texts)
     return made | {"faithfulness": faithfulness}
@@ -72,36 +87,48 @@ def _methods(model: ServedModel, request: ExplainRequest) -> Sequence[str]:
     return request.methods or known
 
 
-def _tags(text: str, sentences: Sequence[TagExplanation], methods: Sequence[str]) -> dict[str, Any]:
+def _retag(tagger: Tagger) -> Retag:
+    own, documents = tagger.encoding.scheme, tagger.document_scheme
+    if own == documents:
+        return lambda tags: tags
+    return lambda tags: from_spans(to_spans(tags, own), len(tags), documents)
+
+
+def _tags(
+    text: str, sentences: Sequence[TagExplanation], methods: Sequence[str], retag: Retag
+) -> dict[str, Any]:
     """Return the tokens, the likeliest taggings and the spans of the sentences of a text."""
     ends = [0]
     for each in sentences:
         ends.append(ends[-1] + len(each.sentence))
     answer: dict[str, Any] = {
         "text": text,
-        "tokens": [token for each in sentences for token in _tagged_tokens(each, methods)],
+        "tokens": [token for each in sentences for token in _tagged_tokens(each, methods, retag)],
         "sentences": [list(edges) for edges in pairwise(ends)],
     }
     if "nbest" in methods:
-        answer["nbest"] = [[*map(_candidate, each.candidates)] for each in sentences]
+        answer["nbest"] = [
+            [_candidate(candidate, retag) for candidate in each.candidates] for each in sentences
+        ]
     answer["answers"] = [
-        _span(number, each, span)
+        _span(number, each, span, retag)
         for number, each in enumerate(sentences)
         for span in (*each.asked, *each.spans)
     ]
     return answer
 
 
-def _tagged_tokens(found: TagExplanation, methods: Sequence[str]) -> Iterable[dict[str, Any]]:
-    tokens = _tokens(found.sentence)
-    for token, tag, chances in zip(tokens, found.tags, found.marginals, strict=True):
-        known = token | {"tag": tag, "score": rounded(chances[tag])}
+def _tagged_tokens(found: TagExplanation, methods: Sequence[str], retag: Retag) -> Iterable[dict[str, Any]]:
+    """Yield the tokens with their tags. Marginals are those of the model's own tags."""
+    tokens, shown = _tokens(found.sentence), retag(found.tags)
+    for token, own, tag, chances in zip(tokens, found.tags, shown, found.marginals, strict=True):
+        known = token | {"tag": tag, "score": rounded(chances[own])}
         if "marginals" in methods:
             known["marginals"] = {name: rounded(chance) for name, chance in chances.items()}
         yield known
 
 
-def _span(number: int, found: TagExplanation, span: SpanExplanation) -> dict[str, Any]:
+def _span(number: int, found: TagExplanation, span: SpanExplanation, retag: Retag) -> dict[str, Any]:
     offsets = found.sentence.offsets()
     start, end = offsets[span.start][0], offsets[span.end - 1][1]
     return {
@@ -113,13 +140,22 @@ def _span(number: int, found: TagExplanation, span: SpanExplanation) -> dict[str
         "sentence": number,
         "asked": span.asked is not None,
         "weights": _weights(span.weights),
-        **({} if span.asked is None else span.asked.to_dict()),
+        **({} if span.asked is None else _asked(found, span, span.asked, retag)),
     }
 
 
-def _candidate(candidate: Candidate) -> dict[str, Any]:
+def _asked(found: TagExplanation, span: SpanExplanation, asked: AskedSpan, retag: Retag) -> dict[str, Any]:
+    tags = retag(found.tags)[span.start : span.end]
+    return replace(asked, tags=tuple(tags)).to_dict()
+
+
+def _candidate(candidate: Candidate, retag: Retag) -> dict[str, Any]:
     spans = [{"start": s.start, "end": s.end, "label": s.label, "text": s.text} for s in candidate.spans]
-    return {"score": float(f"{candidate.probability:.6g}"), "tags": list(candidate.tags), "spans": spans}
+    return {
+        "score": float(f"{candidate.probability:.6g}"),
+        "tags": list(retag(candidate.tags)),
+        "spans": spans,
+    }
 
 
 def _label(texts: Sequence[str], found: TextExplanation) -> dict[str, Any]:

@@ -90,7 +90,7 @@ class ExplainedModel(Protocol):
 
     @property
     def warning(self) -> str:
-        """A caveat that is shown before the explanations."""
+        """A caveat that is shown with the explanations."""
         ...
 
     @property

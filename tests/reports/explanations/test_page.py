@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gonie.reports.explanation import Faithfulness
@@ -32,6 +33,11 @@ def test_one_line_says_how_far_to_trust_the_weights_and_the_rest_is_folded(
     folded = unknown[unknown.index("How to read this") :]
     for due in ("Beware.", "The faithfulness of these weights to this model was not measured.", "<n>"):
         assert due in folded
+    few = [replace(each, texts=3) for each in figures]
+    measured = "".join(parse(how_to_read("Beware.", few, noun="span")).text)
+    assert "Comprehensiveness on only 3 spans, too few for a verdict: attention " in measured
+    assert all(f"{each.method} {each.comprehensiveness:.3f}" in measured for each in few)
+    assert "is not known" not in measured
     known = parse(how_to_read("Beware.", figures, noun="text")).text
     assert "Most faithful on this model: erasure." in "".join(known[: known.index("How to read this")])
 

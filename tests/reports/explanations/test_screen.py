@@ -1,4 +1,4 @@
-"""Explanations on the terminal: warnings first, and every figure is shown."""
+"""Explanations on the terminal: caveats in order, and every figure is shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIGURES = [
 
 def test_warning_figures_and_notes_come_in_order() -> None:
     shown = Shown()
-    shown.screen.begin("Attention is not an explanation.", FIGURES, noun="text", notes=["A [b]note."])
+    shown.screen.caveats("Attention is not an explanation.", FIGURES, noun="text", notes=["A [b]note."])
     figures = ("beats the controls", "over 40 texts", "Most faithful")
     due = ("Attention is not an explanation.", *figures, "A [b]note.")
     places = [shown.text.index(words) for words in due]
@@ -39,7 +39,7 @@ def test_layer_shares_have_numbers_bars_and_a_reading_note() -> None:
 def test_names_and_numbers_are_complete_on_a_narrow_terminal(width: int) -> None:
     """Figures without the name of their method are useless."""
     shown = Shown(width=width)
-    shown.screen.begin("", [*FIGURES, Faithfulness("uniform attention", 0.25, 0.5, 40)], noun="text")
+    shown.screen.caveats("", [*FIGURES, Faithfulness("uniform attention", 0.25, 0.5, 40)], noun="text")
     rows = [line.split() for line in shown.text.splitlines()]
     for name, numbers in (("erasure", "0.500 0.062"), ("uniform", "0.250 0.500")):
         assert any(row[:1] == [name] and " ".join(row).count(numbers) for row in rows), name

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logit
 
 from gonie.errors import InputError
 from gonie.explaining.methods import erasure, explain_items, flatten
 from gonie.features.encoding import Encoding
-from gonie.metrics.log_odds import from_probabilities
 from gonie.reports.explanation import SpanExplanation, TagExplanation
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.tagging.explanation import TagExplanations
@@ -80,7 +80,7 @@ def test_the_probability_is_that_of_enumeration(
     assert found.asked is not None
     preferred = enumerated(tagger, start, found.asked.tags)
     assert found.asked.probability == pytest.approx(preferred, abs=1e-6)
-    one, other = from_probabilities(np.array([found.probability, preferred]))
+    one, other = logit(np.array([found.probability, preferred]))
     assert found.asked.gap == pytest.approx(other - one, abs=1e-4)
 
 
@@ -112,6 +112,28 @@ def test_the_weights_are_those_of_erasure_for_the_asked_span(tagger: Tagger) -> 
     assert (span.start, span.end, span.label) == (1, 2, "PER")
     assert flatten(span.weights[0]).tolist() == pytest.approx(erasure(model, answer).tolist())
     assert len(found.explanation.spans) == len(found.answers) - 1
+
+
+def test_the_words_of_a_certain_tagger_have_weights(encoding: Encoding) -> None:
+    """Its probabilities round to 0 and 1, and log-odds from them would not change with any word."""
+    size = len(encoding.labels)
+    zeros = {"transitions": np.zeros((size, size)), "start": np.zeros(size), "end": np.zeros(size)}
+    words = {"George": "S-PER", "New": "B-LOC", "York": "E-LOC", "sleeps": "O"}
+    scorer = WordScorer(encoding, words, strength=100.0)
+    rules = allowed(encoding.labels, encoding.scheme)
+    sure = Tagger(
+        encoding=encoding, tokenizer=Blanks(), scorer=scorer, decoder=Decoder(**zeros, allowed=rules)
+    )
+    found = explained(sure, "sleeps=PER")
+    person = found.spans[0]
+    weights = flatten(person.weights[0])
+    assert (person.label, person.probability) == ("PER", pytest.approx(1.0, abs=1e-15))
+    assert weights[0] > 90
+    assert abs(weights[1:]).max() < 1e-6
+    (not_tagged,) = found.asked
+    assert not_tagged.asked is not None
+    assert not_tagged.asked.gap == pytest.approx(200, abs=10)
+    assert flatten(not_tagged.weights[0])[1] < -40
 
 
 def test_a_part_of_a_longer_span_is_named(tagger: Tagger) -> None:

@@ -73,7 +73,7 @@ def how_to_read(
     """
     return element(
         "aside",
-        element("p", say(CAVEAT), " ", say(short_verdict(faithfulness))),
+        element("p", say(CAVEAT), " ", say(short_verdict(faithfulness, noun=noun))),
         folded(
             "How to read this",
             element("p", say(warning)),

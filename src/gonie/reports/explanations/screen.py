@@ -1,4 +1,4 @@
-"""Explanations on the terminal: the warning, the faithfulness scores and the parts that all tasks share.
+"""Explanations on the terminal: the legend, the faithfulness scores and the parts that all tasks share.
 
 The views of texts and tagged sentences are in the folders of their tasks.
 """
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gonie.messages import say
 from gonie.reports.console import MessageConsole
-from gonie.reports.explanation import Faithfulness, LayerShares, TokenWeights
+from gonie.reports.explanation import Faithfulness, LayerShares, Method, TokenWeights
 from gonie.reports.explanations import layer_shares
 from gonie.reports.explanations.heat import Rows, about
 from gonie.reports.explanations.heat_text import heat_text, key_text
@@ -55,7 +55,12 @@ class ExplanationScreen:
         """Whether the explanations are shown on a terminal, and not written to a file or pipe."""
         return self._console.is_terminal
 
-    def begin(
+    def legend(self, methods: Sequence[Method]) -> None:
+        """Print what the colours mean, if there are any."""
+        if self.colours:
+            self.print(key_text(shares="attention" in methods))
+
+    def caveats(
         self,
         warning: str,
         faithfulness: Sequence[Faithfulness],
@@ -64,18 +69,17 @@ class ExplanationScreen:
         quantity: str = PROBABILITY,
         notes: Sequence[str] = (),
     ) -> None:
-        """Print the warning, the faithfulness scores, the verdict and the legend.
+        """Print the warning, the faithfulness scores, the verdict and the notes.
 
         ``quantity`` is what removing words lowers.
         """
+        self.print(Text(""))
         self.print(Text(warning, "yellow"))
         if faithfulness:
             self.print(_figures(faithfulness, noun))
         self.print(Text(verdict(faithfulness, noun=noun, quantity=quantity), "bold"))
         for note in notes:
             self.print(Text(safe(note), "dim"))
-        if self.colours:
-            self.print(key_text(shares=any(each.method == "attention" for each in faithfulness)))
 
     def layers(self, found: Sequence[LayerShares]) -> None:
         """Print how the layers of the language model are mixed, at each place where they are used."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gonie.messages import say
 from gonie.reports.explanation import RANDOM, UNIFORM, Faithfulness
 from gonie.text.report import count
 
@@ -37,12 +38,15 @@ def verdict(found: Sequence[Faithfulness], *, noun: str = "text", quantity: str 
     return _sentence(methods, controls, quantity)
 
 
-def short_verdict(found: Sequence[Faithfulness]) -> str:
-    """Return the verdict in a few words."""
+def short_verdict(found: Sequence[Faithfulness], *, noun: str = "text") -> str:
+    """Return the verdict in a few words, or the scores if there are too few texts for one."""
     methods = [each for each in found if not is_control(each)]
     controls = [each for each in found if is_control(each)]
-    if not methods or not controls or min(each.texts for each in found) < FEW:
+    if not methods or not controls:
         return "How faithful they are to this model is not known."
+    if min(each.texts for each in found) < FEW:
+        scores = ", ".join(f"{say(each.method)} {each.comprehensiveness:z.{DIGITS}f}" for each in found)
+        return f"Comprehensiveness on only {measured_on(found, noun)}, too few for a verdict: {scores}."
     good = [method for method in methods if beats(method, controls)]
     if not good:
         return "On this model, no method beats the controls."

@@ -2,6 +2,7 @@
 import { hasKey } from "./api.js";
 import { el, tell } from "./dom.js";
 import { language, say } from "./language.js";
+import { inCodePoints } from "./offsets.js";
 import { fits, LINK_LIMIT } from "./state.js";
 
 /** @typedef {import("./types.js").Context} Context */
@@ -85,14 +86,14 @@ function writeOldWay(text) {
 /** @param {Context} context */
 function codeOf({ found }) {
   if (!found) return "";
-  if (kind === "json") return JSON.stringify(found.main, null, 2);
+  if (kind === "json") return JSON.stringify(inCodePoints(found.main), null, 2);
   return kind === "curl" ? curl(found.path, found.body) : python(found.body);
 }
 
-/** @param {string} path @param {object} body */
+/** The page asks for UTF-16 offsets, which others need not: the default is code points. @param {string} path @param {object} body */
 function curl(path, body) {
   const key = hasKey() ? ` \\\n  -H "Authorization: Bearer $GONIE_KEY"` : "";
-  const data = JSON.stringify(body).replaceAll("'", "'\\''");
+  const data = JSON.stringify({ ...body, offsets: undefined }).replaceAll("'", "'\\''");
   return `curl ${location.origin}${path}${key} \\\n  -H 'Content-Type: application/json' \\\n  -d '${data}'`;
 }
 

@@ -4,6 +4,9 @@ import { say } from "./language.js";
 
 /** @typedef {{start: number, end: number, text: string}} Word */
 
+/** The number of words listed for and against a label. */
+const SHOWN = 5;
+
 /**
  * Returns the text with each token shaded: blue for positive weights, orange for negative ones.
  * @param {string} text @param {Word[]} tokens @param {number[]} weights
@@ -40,10 +43,12 @@ export function strongestWords(tokens, weights, label) {
   const ranked = tokens.map((token, at) => ({ text: token.text, weight: weights[at] }));
   ranked.sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight));
   const side = (/** @type {string} */ key, /** @type {number} */ sign) => {
-    const own = ranked.filter(({ weight }) => weight * sign > 0.005).slice(0, 5);
+    const all = ranked.filter(({ weight }) => weight * sign > 0.005);
+    const own = all.slice(0, SHOWN);
     const words = own.flatMap(({ text, weight }, at) => [at ? ", " : "", el("bdi", { text }), ` ${signed(weight)}`]);
     const list = words.length ? el("dd", {}, ...words) : el("dd", { class: "note", text: say("why.nowords") });
-    return el("div", {}, el("dt", { text: say(key, { label }) }), list);
+    const some = all.length > SHOWN ? ` ${say("why.some", { n: SHOWN, all: all.length })}` : "";
+    return el("div", {}, el("dt", { text: say(key, { label }) + some }), list);
   };
   return el("dl", { class: "strongest" }, side("why.for", 1), side("why.against", -1));
 }

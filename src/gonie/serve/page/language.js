@@ -73,7 +73,10 @@ export function write(root) {
   }
 }
 
-/** Returns a probability with two digits. @param {number | null | undefined} value */
+/** Returns a probability with two digits, but never as 0 or 1. @param {number | null | undefined} value */
 export function probability(value) {
-  return typeof value === "number" ? value.toFixed(2) : "–";
+  if (typeof value !== "number") return "–";
+  const shown = value.toFixed(2);
+  if (shown === "0.00") return "<0.01";
+  return shown === "1.00" ? ">0.99" : shown;
 }

@@ -65,6 +65,7 @@ export const TEXTS = {
   "why.outside": ["not tagged", "태깅 안 함"],
   "why.for": ["Words for {label}", "{label}의 근거가 된 단어"],
   "why.against": ["Words against {label}", "{label}에 반하는 단어"],
+  "why.some": ["({n} of {all})", "({all}개 중 {n}개)"],
   "why.prediction": ["the prediction", "예측"],
   "why.nowords": ["none", "없음"],
   "why.absent": ["The piece {text} is not in the text.", "텍스트에 {text} 부분이 없습니다."],
@@ -84,6 +85,7 @@ export const TEXTS = {
   "faithful.none": ["Faithfulness not measured; run gonie explain RUN --on FILE.", "충실도를 측정하지 않았습니다. gonie explain RUN --on FILE을 실행하세요."],
 
   "tokens.hint": ["Point at a token, or move with the arrow keys, to see its most probable tags.", "토큰을 가리키거나 화살표 키로 옮기면 확률이 높은 태그를 볼 수 있습니다."],
+  "tags.own": ["Scores are of the model's own tags. Answers may use another tag scheme.", "점수는 모델 자체의 태그에 대한 것으로, 응답의 태그 체계와 다를 수 있습니다."],
   "tokens.of": ["Tags of {text}", "{text}의 태그"],
   "sentence": ["Sentence {n} of {all}", "문장 {n}/{all}"],
   "sentence.previous": ["Previous sentence", "이전 문장"],

@@ -1,6 +1,7 @@
 // The tokens of a sentence, and the most probable tags of one of them.
 import { bar, el, quoted, woven } from "./dom.js";
 import { probability, say } from "./language.js";
+import { isPlain } from "./spans.js";
 
 /** @typedef {import("./types.js").Token} Token */
 
@@ -24,7 +25,8 @@ export function tokenView(details, context) {
   };
   listen(row, buttons, show);
   show(first(details.tokens));
-  return [el("p", { class: "note", text: say("tokens.hint") }), row, out];
+  const hints = ["tokens.hint", ...(isPlain(context.model) ? [] : ["tags.own"])].map((key) => el("p", { class: "note", text: say(key) }));
+  return [...hints, row, out];
 }
 
 /** Returns the least certain token, which is the most interesting one. @param {Token[]} tokens */

@@ -1,6 +1,7 @@
 // The transition scores of the CRF as a table.
 import { el } from "./dom.js";
 import { say } from "./language.js";
+import { isPlain } from "./spans.js";
 
 /** @type {import("./panel.js").Draw} */
 export function drawTransitions(element, { model }) {
@@ -8,7 +9,8 @@ export function drawTransitions(element, { model }) {
   if (!transitions || !learned(transitions)) return element.replaceChildren(el("p", { class: "note", text: say("transitions.none") }));
   const hint = el("p", { class: "note", id: "transitions-hint", text: say("transitions.hint") });
   const box = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("tab.transitions") }, table(transitions));
-  element.replaceChildren(hint, box);
+  const own = isPlain(model) ? [] : [el("p", { class: "note", text: say("tags.own") })];
+  element.replaceChildren(hint, ...own, box);
 }
 
 /** Returns whether any score differs from 0. @param {import("./types.js").Transitions} transitions */
@@ -35,7 +37,7 @@ function row(name, scores, most) {
 /** @param {number | null} score @param {number} most */
 function cell(score, most) {
   if (score === null) return el("td", {}, el("span", { class: "sr-only", text: say("transitions.forbidden") }), el("span", { "aria-hidden": "true", text: "·" }));
-  const step = Math.round((10 * score) / most);
-  const shown = score.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−");
-  return el("td", { class: `heat-cell ${step < 0 ? `n${-step} against` : `h${step}`}`, text: shown });
+  const shown = score.toFixed(most < 1 ? 2 : 1).replace(/^-(0\.0+)$/, "$1");
+  const step = Math.round((10 * Number(shown)) / most);
+  return el("td", { class: `heat-cell ${step < 0 ? `n${-step} against` : `h${step}`}`, text: shown.replace("-", "−") });
 }

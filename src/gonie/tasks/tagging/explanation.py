@@ -19,7 +19,7 @@ from gonie.formats.detect import check_plain_text, is_tagged
 from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import TaggedSource
 from gonie.formats.text_rows import read_lines
-from gonie.metrics.log_odds import Floats, from_probabilities
+from gonie.metrics.log_odds import Floats
 from gonie.reports.explanation import (
     Faithfulness,
     LayerShares,
@@ -38,6 +38,7 @@ from gonie.runtime.groups import MOST, grouped
 from gonie.tasks.explanation import HeldOutFile, ItemSize, Keep
 from gonie.tasks.tagging.labeller import Tagging, TokenSpan
 from gonie.tasks.tagging.span_chances import SpanChances
+from gonie.tasks.tagging.span_log_odds import span_log_odds
 from gonie.tasks.tagging.span_questions import (
     SentenceQuestions,
     SpanQuestion,
@@ -163,7 +164,11 @@ class ExplainedTagger:
 
     def held_out(self, folder: Path, file: Path | None) -> HeldOutFile | None:
         """Return the sentences of the given file, in any format of training data."""
-        return None if file is None else HeldOutFile(TaggedSource(file, self._read_options()), file, "spans")
+        return (
+            None
+            if file is None
+            else HeldOutFile(TaggedSource(file, self._read_options()), file, "span-log-odds")
+        )
 
     def size(self, item: Sentence | SentenceQuestions) -> ItemSize:
         """Return the number of tokens, and of answers: if tags form no spans, one per token."""
@@ -191,23 +196,21 @@ class ExplainedTagger:
         """Return the log-odds of each span when all tokens but those of its ``Keep`` are unknown: (Q,)."""
         found = [np.zeros(0)]
         for block in grouped(questions, lambda question: question[0].tokens, first=MOST):
-            found.append(from_probabilities(self._probabilities(block)))
+            found.append(self._block_log_odds(block))
         return np.concatenate(found)
 
-    def _probabilities(self, block: Sequence[tuple[SpanAnswer, Keep]]) -> Floats:
-        """Return the probability of each span. Equal sentences with equal masks are scored once."""
+    def _block_log_odds(self, block: Sequence[tuple[SpanAnswer, Keep]]) -> Floats:
+        """Return the log-odds of each span. Equal sentences with equal masks are scored once."""
         keys = [(id(answer.sentence), keep.tobytes()) for answer, keep in block]
         numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
         distinct = dict(zip(keys, block, strict=True))
         scores = self._tagger.emissions([masked(answer.sentence, keep) for answer, keep in distinct.values()])
-        lengths = np.array([answer.tokens for answer, _ in block], dtype=np.int64)
-        emissions = _padded([scores[numbers[key]] for key in keys], lengths)  # (Q, T, K)
-        tags = np.zeros(emissions.shape[:2], dtype=np.int64)  # (Q, T)
-        for row, (answer, _) in zip(tags, block, strict=True):
-            row[answer.start : answer.end] = answer.tags
-        lattice = self._tagger.decoder.forward_backward(emissions, lengths)
-        starts, ends = zip(*((answer.start, answer.end) for answer, _ in block), strict=True)
-        return lattice.path_probabilities(np.arange(len(block)), starts, ends, tags)
+        sizes = np.array([answer.tokens for answer, _ in block], dtype=np.int64)
+        padded = _padded([scores[numbers[key]] for key in keys], sizes)  # (Q, T, K)
+        decoder = self._tagger.decoder
+        emissions, lengths = decoder.checked(padded, sizes)
+        starts, tags = [answer.start for answer, _ in block], [answer.tags for answer, _ in block]
+        return span_log_odds(decoder.chain, emissions, lengths, starts, tags)
 
     def rows(self, explanation: TagExplanation) -> Rows:
         """Return the sentence as one row."""

@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from gonie.errors import InputError
-from gonie.metrics.log_odds import from_probabilities
 from gonie.reports.explanation import AskedSpan, SpanExplanation
 from gonie.runtime.forward_backward import Lattice
 from gonie.tasks.tagging.labeller import Tagging
+from gonie.tasks.tagging.span_log_odds import span_log_odds
 from gonie.tasks.tagging.span_questions import PlacedQuestion, known_types, tags_of_span
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.types import Sentence
@@ -32,28 +30,26 @@ class SpanChances:
     def answer(self, question: PlacedQuestion) -> SpanExplanation:
         """Return the span that a question is about, with what the model has in its place."""
         start, end = question.start, question.end
-        label, probability = self._likeliest(question)
+        label, tags = self._likeliest(question)
         preferred = self.tagging.tags[start:end]
-        chance = self._probability(start, preferred)
         longer = self._longer(question)
-        asked, other = from_probabilities(np.array([probability, chance]))
         return SpanExplanation(
             start,
             end,
             label,
-            probability,
+            self._probability(start, tags),
             weights=(),
             asked=AskedSpan(
                 tags=preferred,
-                probability=chance,
-                gap=float(other - asked),
-                predicted=self._tags(question, label) == preferred and not longer,
+                probability=self._probability(start, preferred),
+                gap=self._log_odds(start, preferred) - self._log_odds(start, tags),
+                predicted=tags == preferred and not longer,
                 notes=(*question.notes, *longer),
             ),
         )
 
-    def _likeliest(self, question: PlacedQuestion) -> tuple[str, float]:
-        """Return the type asked about or, without one, the likeliest, and the probability of the span."""
+    def _likeliest(self, question: PlacedQuestion) -> tuple[str, tuple[str, ...]]:
+        """Return the type asked about or, without one, the likeliest, and the tags of the span."""
         scheme, ids = self.tagger.encoding.scheme, self.tagger.encoding.label_ids
         if not scheme.has_spans and question.end - question.start > 1:
             text = self._text(question.start, question.end)
@@ -67,17 +63,22 @@ class SpanChances:
             missing = next(tag for own in tags.values() for tag in own if tag not in ids)
             text, label = self._text(question.start, question.end), next(iter(tags))
             raise InputError(f"the model cannot tag {text!r} as {label}: it has no tag {missing}")
-        chances = {label: self._probability(question.start, own) for label, own in known.items()}
-        best = max(chances, key=lambda label: chances[label])
-        return best, chances[best]
+        best = max(known, key=lambda label: self._log_odds(question.start, known[label]))
+        return best, known[best]
 
     def _tags(self, question: PlacedQuestion, label: str) -> tuple[str, ...]:
         scheme = self.tagger.encoding.scheme
         return tags_of_span(question.start, question.end, label, tokens=len(self.sentence), scheme=scheme)
 
     def _probability(self, start: int, tags: Sequence[str]) -> float:
-        ids = [self.tagger.encoding.label_ids[tag] for tag in tags]
-        return self.lattice.path_probability(0, start, start + len(ids), ids)
+        return self.lattice.path_probability(0, start, start + len(tags), self._ids(tags))
+
+    def _log_odds(self, start: int, tags: Sequence[str]) -> float:
+        chain, lattice = self.tagger.decoder.chain, self.lattice
+        return float(span_log_odds(chain, lattice.emissions, lattice.lengths, [start], [self._ids(tags)])[0])
+
+    def _ids(self, tags: Sequence[str]) -> list[int]:
+        return [self.tagger.encoding.label_ids[tag] for tag in tags]
 
     def _longer(self, question: PlacedQuestion) -> tuple[str, ...]:
         """Return a note on the predicted span that contains the tokens and more, if there is one."""

@@ -10,13 +10,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logit
 
 from gonie.explaining.methods import Gradients
 from gonie.explaining.torch.path_integral import STEPS, integrate
 from gonie.features.context import Context
 from gonie.features.encoding import Encoding, count
 from gonie.features.spelling import Spelling
-from gonie.metrics.log_odds import from_probabilities
 from gonie.nn.inference import evaluating
 from gonie.runtime.chain import ChainWeights
 from gonie.runtime.forward_backward import Lattice
@@ -88,7 +88,7 @@ def odds(scores: np.ndarray, chain: ChainWeights, answer: SpanAnswer) -> float:
         chain=chain, engine=ForwardBackward(chain), emissions=scores, lengths=np.array([scores.shape[1]])
     )
     p = lattice.path_probability(0, answer.start, answer.end, answer.tags)
-    return float(from_probabilities(np.array(p)))
+    return float(logit(np.array(p)))
 
 
 @pytest.mark.parametrize("kind", MODELS)
