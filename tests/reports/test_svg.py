@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gonie.reports.svg import Scale, interval_bar, points, tick_labels, ticks, training_curve
@@ -76,6 +76,9 @@ def test_labels_of_the_vertical_axis_fit_into_the_margin():
 
 @settings(deadline=None, max_examples=100)
 @given(st.floats(1e-9, 1e9), st.floats(1, 100))
+@example(1e-9, 1.000001)
+@example(1e-9, 1.0000000000000002)
+@example(1e-9, 1.00000000001)
 def test_labels_of_any_length_fit_into_the_margin_in_a_wide_font(rate, growth):
     markup = training_curve([{"epoch": n, "rate": rate * growth**n} for n in range(3)])
     labels = re.findall(r'<text x="([\d.]+)" [^>]*text-anchor="end">([^<]+)<', markup)

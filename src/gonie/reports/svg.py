@@ -108,16 +108,23 @@ class Scale:
         return round(self.first + share * (self.last - self.first), 1)
 
 
+ALIKE = 1e-12
+TINY = 1e-300
+"""Relative and absolute differences that are not shown: the values are drawn as equal."""
+
+
 def ticks(low: float, high: float, number: int = 4) -> list[float]:
     """Return about ``number`` round numbers (1, 2 or 5 times a power of ten apart) that span low..high."""
-    if low == high:
-        margin = abs(low) / 2 or 0.5
+    largest = max(abs(low), abs(high))
+    if high - low <= max(ALIKE * largest, TINY):
+        margin = largest / 2 if largest > TINY else 0.5
         low, high = low - margin, high + margin
     rough = (high - low) / number
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= rough * 0.999)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(step * at, 12) for at in range(first, last + 1)]
+    decimals = 1 - math.floor(math.log10(step) + 1e-9)
+    return [round(step * at, decimals) for at in range(first, last + 1)]
 
 
 def tick_labels(marks: Sequence[float]) -> list[str]:
