@@ -81,7 +81,7 @@ def _refusal(error: Exception) -> Reply:
 
 
 @dataclass
-class Predictions:
+class RowPredictions:
     """The predictions for the rows of one request, by row number."""
 
     lines: dict[int, str] = field(default_factory=dict)
@@ -93,11 +93,11 @@ class Predictions:
     tokens: int = 0
 
 
-def _predict_rows(group: Sequence[CheckedRequest]) -> list[Predictions]:
+def _predict_rows(group: Sequence[CheckedRequest]) -> list[RowPredictions]:
     """Predict the rows of all requests together. Return the predictions of each request."""
     model = group[0].model
     answering = model.answering(group[0].options)
-    predictions = [Predictions() for _ in group]
+    predictions = [RowPredictions() for _ in group]
     rows = [(row, found) for request, found in zip(group, predictions, strict=True) for row in request.rows]
 
     def reject(numbered: TextRow, error: InputError) -> None:
