@@ -37,7 +37,7 @@ class Asked(NamedTuple):
     tokens: int = 0
 
 
-class Answer(NamedTuple):
+class RouteAnswer(NamedTuple):
     """The reply to a request, and what it asked for. A request that is no valid one asked for nothing."""
 
     reply: Reply
@@ -48,13 +48,13 @@ def answer_all(
     received: Sequence[Received], models: Mapping[str, ServedModel], limits: Limits
 ) -> tuple[list[Reply], list[Asked | None]]:
     """Answer requests. Return the replies, and what each request asked for, in order."""
-    answers: dict[int, Answer] = {}
+    answers: dict[int, RouteAnswer] = {}
     groups: dict[tuple[str, str, str], dict[int, CheckedRequest]] = {}
     for number, request in enumerate(received):
         try:
             checked = check(request, models, limits)
         except (ProblemError, GonieError) as error:
-            answers[number] = Answer(_refusal(error), None)
+            answers[number] = RouteAnswer(_refusal(error), None)
         else:
             groups.setdefault(checked.group, {})[number] = checked
     for group in groups.values():
@@ -63,14 +63,14 @@ def answer_all(
     return [answer.reply for answer in in_order], [answer.asked for answer in in_order]
 
 
-def _answer_group(group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_group(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     """Answer a group. If that fails, answer each request alone, so that none suffers from another."""
     try:
         return ANSWERS[group[0].route](group)
     except (ProblemError, GonieError) as error:
         if len(group) > 1:
             return [answer for request in group for answer in _answer_group([request])]
-        return [Answer(_refusal(error), Asked(group[0].model, group[0].rows))]
+        return [RouteAnswer(_refusal(error), Asked(group[0].model, group[0].rows))]
 
 
 def _refusal(error: Exception) -> Reply:
@@ -121,15 +121,15 @@ def _row_message(row: TextRow, error: InputError) -> str:
     return message if error.path is None or row.file == STREAM else f"{row.file}:{row.number}: {message}"
 
 
-def _answer_tag(group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_tag(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     return _answer_texts("documents", group)
 
 
-def _answer_classify(group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_classify(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     return _answer_texts("results", group)
 
 
-def _answer_texts(key: str, group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_texts(key: str, group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     """Answer requests with one element per text. An invalid text refuses its request."""
     answers = []
     for request, found in zip(group, _predict_rows(group), strict=True):
@@ -142,11 +142,11 @@ def _answer_texts(key: str, group: Sequence[CheckedRequest]) -> list[Answer]:
                 ranges = [found.objects[row.number].sentences for row in request.rows]
                 more = f'"sentences": {json.dumps(ranges)}, '
             reply = _envelope(key, elements, request.model, more)
-        answers.append(Answer(reply, Asked(request.model, request.rows, found.tokens)))
+        answers.append(RouteAnswer(reply, Asked(request.model, request.rows, found.tokens)))
     return answers
 
 
-def _answer_batch(group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_batch(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     """Answer lines, in order. An invalid line has its message as an answer."""
     answers = []
     for request, found in zip(group, _predict_rows(group), strict=True):
@@ -155,7 +155,7 @@ def _answer_batch(group: Sequence[CheckedRequest]) -> list[Answer]:
         numbers = sorted({*request.invalid, *(row.number for row in request.rows)})
         body = "".join(lines[number] for number in numbers)
         reply = Reply(200, body.encode(), NDJSON)
-        answers.append(Answer(reply, Asked(request.model, request.rows, found.tokens)))
+        answers.append(RouteAnswer(reply, Asked(request.model, request.rows, found.tokens)))
     return answers
 
 
@@ -167,27 +167,27 @@ def _envelope(key: str, elements: Iterable[str], model: ServedModel, more: str =
 # --- explain and tokenise
 
 
-def _answer_explain(group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_explain(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     return _answer_one_by_one("explanations", explain, group)
 
 
-def _answer_tokenise(group: Sequence[CheckedRequest]) -> list[Answer]:
+def _answer_tokenise(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     return _answer_one_by_one("documents", tokenise, group)
 
 
 def _answer_one_by_one(
     key: str, make: Callable[[ServedModel, TextRow, Any], Any], group: Sequence[CheckedRequest]
-) -> list[Answer]:
+) -> list[RouteAnswer]:
     """Answer requests with what ``make`` returns for each row."""
     answers = []
     for request in group:
         made = [make(request.model, row, request.fields) for row in request.rows]
         reply = _envelope(key, [json.dumps(each, ensure_ascii=False) for each in made], request.model)
-        answers.append(Answer(reply, Asked(request.model, request.rows)))
+        answers.append(RouteAnswer(reply, Asked(request.model, request.rows)))
     return answers
 
 
-ANSWERS: Mapping[str, Callable[[Sequence[CheckedRequest]], list[Answer]]] = {
+ANSWERS: Mapping[str, Callable[[Sequence[CheckedRequest]], list[RouteAnswer]]] = {
     "tag": _answer_tag,
     "classify": _answer_classify,
     "explain": _answer_explain,
