@@ -33,6 +33,52 @@ def test_arguments_that_cannot_be_used(gonie: Gonie, tmp_path: Path) -> None:
     assert gonie("serve", LETTERS, "--workers", "0").refused("--workers")
     assert gonie("serve", LETTERS, "--host", "not a host", "--port", "0").refused("cannot listen")
     assert gonie("serve", "=x").refused("NAME=PATH")
+    assert gonie("serve", f"a={LETTERS}", f"a={TEXTS}").refused("2 models are named a", "different name")
+    assert gonie("serve", f"a/b={LETTERS}").refused('no "/": a/b', f"b={LETTERS}")
+
+
+@pytest.mark.parametrize("argument", ["http://127.0.0.1:9310/ner", "ner=https://example.org/ner"])
+def test_an_address_in_place_of_a_model(gonie: Gonie, argument: str) -> None:
+    """A service cannot be downloaded, nor served by another one."""
+    refused = gonie("serve", argument)
+    assert refused.refused(argument.removeprefix("ner="), "run folder or bundle")
+    assert "curl" not in refused.err
+
+
+@pytest.mark.parametrize(
+    ("origin", "meant"),
+    [
+        ("app.example.org", "https://app.example.org"),
+        ("localhost:3000", "https://localhost:3000"),
+        ("https://app.example.org/", "https://app.example.org"),
+        ("http://app.example.org:81/page", "http://app.example.org:81"),
+        ("https://App.example.org", "https://app.example.org"),
+        ("https://", "https://app.example.org"),
+    ],
+)
+def test_an_origin_that_no_page_has(gonie: Gonie, origin: str, meant: str) -> None:
+    assert gonie("serve", LETTERS, "--cors", origin).refused(f"--cors {origin}", f": {meant}\n")
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "null", "https://app.example.org", "http://localhost:3000", "app://x"]
+)
+def test_origins_of_pages(gonie: Gonie, origin: str) -> None:
+    """The next error shows that the origin was accepted."""
+    assert gonie("serve", LETTERS, "--cors", origin, "--host", "300.1.1.1").refused("cannot listen")
+
+
+def test_a_wrong_host(gonie: Gonie) -> None:
+    refused = gonie("serve", LETTERS, "--host", "300.1.1.1")
+    assert refused.refused("cannot listen on 300.1.1.1: no such host", "--host")
+    assert "--port" not in refused.err
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:9310/ner", "localhost:9310", "tagger.example.org:80/a"])
+def test_an_address_without_its_scheme(gonie: Gonie, address: str) -> None:
+    refused = gonie("tag", address, "x")
+    assert refused.refused("folder not found", f"Did you mean http://{address}?")
+    assert "gonie train" not in refused.err
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -61,12 +62,77 @@ def test_rows_do_not_depend_on_how_lines_arrive(lines: list[bytes], cuts: list[i
     ]
 
 
-def test_a_long_line_is_refused_before_its_end() -> None:
+def _found(replies: Sequence[Reply]) -> list[bytes]:
+    return [line for reply in replies for line in reply.body.splitlines()]
+
+
+def _refused(row: int, most: int) -> bytes:
+    message = f"the line has more than {most} bytes. Split its text into several lines"
+    return json.dumps({"error": message, "row": row}).encode()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [b"a\n", b"b" * 30, b"c" * 30, b"c" * 70 + b"\nd\n"],
+        [b"a\n" + b"b" * 50 + b"\nd\n"],
+        [b"a\n" + b"b" * 50, b"\n", b"d\n"],
+        [b"a\n" + b"b" * 50, b"", b"b\nd"],
+    ],
+)
+def test_a_long_line_does_not_end_the_stream(pieces: list[bytes]) -> None:
+    """The lines before and after it are answered, also those that arrive together with it."""
+    replies = asyncio.run(_answers(pieces, most=40))
+    assert {reply.status for reply in replies} == {200}
+    assert _found(replies) == [b"1:a", _refused(2, 40), b"3:d"]
+
+
+def test_long_lines_in_a_row() -> None:
+    long = b"b" * 41 + b"\n"
+    replies = asyncio.run(_answers([long + long + b"c\n" + long], most=40))
+    assert _found(replies) == [_refused(1, 40), _refused(2, 40), b"3:c", _refused(4, 40)]
+
+
+@pytest.mark.parametrize("pieces", [[b"a\n" + b"b" * 50], [b"a\n", b"b" * 50, b"b" * 50]])
+def test_a_long_last_line_without_an_end(pieces: list[bytes]) -> None:
+    assert _found(asyncio.run(_answers(pieces, most=40))) == [b"1:a", _refused(2, 40)]
+
+
+def test_a_long_line_is_not_kept() -> None:
     """A line without an end must not fill the memory."""
-    replies = asyncio.run(_answers([b"a\n", b"b" * 30, b"c" * 30, b"\nd\n"], most=40))
-    assert [reply.status for reply in replies] == [200, 413]
-    replies = asyncio.run(_answers([b"a\n" + b"b" * 50 + b"\n", b"d\n"], most=40))
-    assert [reply.status for reply in replies] == [413, 200]
+
+    async def most_kept() -> int:
+        left, kept = 100, 0
+
+        async def receive() -> dict[str, object]:
+            nonlocal left, kept
+            left -= 1
+            kept = max(kept, len(stream._rest))
+            return {"type": "http.request", "body": b"b" * 30, "more_body": left > 0}
+
+        async def answer(row: int, lines: bytes) -> Reply:
+            return Reply(200, b"")
+
+        stream = LineStream(answer, most=40)
+        assert len([reply async for reply in stream(receive)]) == 1
+        return kept
+
+    assert asyncio.run(most_kept()) <= 40
+
+
+def test_a_stream_that_is_refused_has_no_errors_of_lines() -> None:
+    """A wrong query is a problem of the whole stream, whatever its first line is."""
+
+    async def statuses() -> list[int]:
+        async def receive() -> dict[str, object]:
+            return {"type": "http.request", "body": b"b" * 50, "more_body": False}
+
+        async def answer(row: int, lines: bytes) -> Reply:
+            return Reply(422, b"")
+
+        return [reply.status async for reply in LineStream(answer, most=40)(receive)]
+
+    assert asyncio.run(statuses()) == [422]
 
 
 def test_a_client_that_leaves() -> None:

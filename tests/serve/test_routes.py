@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gonie.formats.text_rows import TextRow
+from gonie.serve.checks import Received, check
 from gonie.serve.limits import Limits
 from gonie.serve.model_path import ModelPath
-from gonie.serve.routes import Received, answer_all
 from gonie.serve.served_model import ServedModel
 from gonie.serve.stopwatch import Stopwatch
+from gonie.tasks.records import Answered, Answering, Reject
 from gonie.tasks.tagging.documents import rescheme
 from gonie.text.schemes import IOB2
 from support.hostile_texts import FIXED, random_texts
@@ -169,11 +173,68 @@ def test_invalid_lines_have_an_error_and_their_number(ask: Ask) -> None:
         b"[" * 100_000,
         b'{"text": "a", "n": ' + b"1" * 5000 + b"}",
     ]
-    (reply,) = ask(("batch", b"\n".join(lines), "model=letters&row=11"))
+    (reply,) = ask(("batch", b"\n".join(lines), "model=letters", 11))
     found = [json.loads(line) for line in reply.body.splitlines()]
     assert [each.get("row", each.get("text")) for each in found] == ["Anna", *range(13, 19), "Bert", 20, 21]
     assert all(set(each) == {"error", "row"} for each in found if "error" in each)
     assert all("lines:" not in each["error"] for each in found if "error" in each)
+
+
+# --- what is wrong with a request
+
+WRONG: dict[str, tuple[str, Any, str, str]] = {
+    "a field almost right": (
+        "tag",
+        {"text": "a"},
+        "",
+        "unknown field: text. Did you mean texts? Fields: texts, ",
+    ),
+    "an unknown field": ("tag", {"zzz": 1}, "", "unknown field: zzz. Fields: texts, tokens, "),
+    "a text for a list": ("tag", {"texts": "a"}, "", 'texts must be a list of strings, such as ["…"]'),
+    "words for sentences": ("tag", {"tokens": ["a"]}, "", "tokens must be a list of sentences"),
+    "one text for a pair": ("classify", {"pairs": [["a"]]}, "", "pairs must be a list of pairs of strings"),
+    "a number for a text": ("tag", {"texts": ["a", 1]}, "", "texts[1] must be a string"),
+    "a text for a number": ("tag", {"texts": [], "nbest": "x"}, "", "nbest must be a whole number"),
+    "a text for a number in the query": ("tag", {"texts": []}, "nbest=x", "nbest must be a whole number"),
+    "a small number": ("tag", {"texts": [], "nbest": 0}, "", "nbest must be at least 1"),
+    "a large number": ("tag", {"texts": [], "bias": {"PER": 101}}, "", "bias.PER must be at most 100"),
+    "a list for an object": ("tag", {"texts": [], "bias": []}, "", "bias must be an object with a number"),
+    "another word": ("tag", {"texts": [], "decode": "x"}, "", "decode must be 'viterbi' or 'posterior'"),
+    "no truth": ("tag", {"texts": [], "sentences": 1}, "", "sentences must be true or false"),
+    "a missing field": ("tokenise", {"model": "letters"}, "", "texts is missing. Send a list of strings"),
+    "an empty body": ("tag", b"", "", "the body is empty. Send a JSON object"),
+    "no object": ("tag", b"[]", "", "the body is not an object. Send a JSON object"),
+    "no JSON": ("tag", b"{", "", "invalid JSON: "),
+    "a field twice in the query": ("tag", {"texts": []}, "nbest=2&nbest=3", "nbest is in the query 2 times"),
+    "a field twice in the query of a stream": (
+        "batch",
+        b"",
+        "model=letters&nbest=2&nbest=3",
+        "nbest is in the query 2 times. Send it once",
+    ),
+    "a row in the query of a stream": ("batch", b"", "model=letters&row=3", "unknown field: row"),
+    "many words": (
+        "explain",
+        {"texts": ["a " * 1500], "model": "letters"},
+        "",
+        "the request has at least 1,500 tokens; an explanation may have 1,000. Send shorter texts",
+    ),
+    "many tokens": (
+        "explain",
+        {"texts": ["a," * 700], "model": "letters"},
+        "",
+        "the request has 1,400 tokens; an explanation may have 1,000. Send shorter texts",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_refusal_says_what_to_send(ask: Ask, name: str) -> None:
+    route, body, query, expected = WRONG[name]
+    (reply,) = ask((route, body, query))
+    detail = json.loads(reply.body)["detail"]
+    assert detail.startswith(expected)
+    assert "Input should" not in detail
 
 
 # --- pairs
@@ -209,6 +270,41 @@ def test_pairs_are_those_of_the_command(
     lines = [json.loads(line) for line in made.out.splitlines()]
     own = [{key: value for key, value in line.items() if not key.startswith("sentence")} for line in lines]
     assert [{k: v for k, v in each.items() if not k.startswith("text")} for each in own] == results
+
+
+@pytest.mark.parametrize("name", ["labels", "values"])
+def test_lines_may_have_the_keys_of_results(pair_models: dict[str, ServedModel], name: str) -> None:
+    """A line may be an element of an answer of /v1/classify. The model's own columns come first."""
+    assert pair_models[name].columns == ("sentence1", "sentence2")
+    lines = [
+        {"id": 1, "text": "a", "text_pair": "b"},
+        {"id": 2, "sentence1": "a", "sentence2": "b"},
+        {"id": 3, "sentence1": "a", "sentence2": 1, "text": "a", "text_pair": "b"},
+        {"id": 4, "text": "a"},
+    ]
+    body = "\n".join(map(json.dumps, lines)).encode()
+    streamed, classified = asking(pair_models)(
+        ("batch", body, f"model={name}"), ("classify", {"pairs": [["a", "b"]], "model": name})
+    )
+    general, own, wrong, missing = (json.loads(line) for line in streamed.body.splitlines())
+    (result,) = json.loads(classified.body)["results"]
+    assert general == {"id": 1, **result}
+    predicted = {key: value for key, value in result.items() if not key.startswith("text")}
+    assert own == {"id": 2, "sentence1": "a", "sentence2": "b", **predicted}
+    assert wrong == {"error": "expected a string under 'sentence2', got a number", "row": 3}
+    assert missing == {"error": "no key 'sentence1'. The object's keys: 'id', 'text'", "row": 4}
+
+
+def test_lines_of_a_classifier_with_a_column_of_its_own(models: dict[str, ServedModel]) -> None:
+    """A classifier trained with ``--text question`` also takes ``text``, as /v1/classify does."""
+    model = copy(models["texts"])
+    model.columns = ("question",)
+    lines = b'{"question": "The plot is silly."}\n{"text": "The plot is silly."}\n{"q": "a"}'
+    (reply,) = asking({"texts": model})(("batch", lines))
+    own, general, wrong = (json.loads(line) for line in reply.body.splitlines())
+    assert own.pop("question") == general.pop("text") == "The plot is silly."
+    assert own == general
+    assert wrong == {"error": "no key 'question'. The object's keys: 'q'", "row": 3}
 
 
 def test_pair_models_answer_all_routes(pair_models: dict[str, ServedModel]) -> None:
@@ -344,9 +440,10 @@ REQUESTS = st.one_of(
         st.lists(st.sampled_from(QUICK), max_size=2),
     ),
     st.builds(
-        lambda lines, query: ("batch", b"\n".join(lines), query),
+        lambda lines, query, row: ("batch", b"\n".join(lines), query, row),
         st.lists(st.sampled_from([*LINES, b"", b"{", b'{"text": 1}', b'{"text": "\xff"}']), max_size=4),
-        st.sampled_from(["model=letters", "model=letters&row=7", "model=texts", "model=none", "nbest=x"]),
+        st.sampled_from(["model=letters", "model=texts", "model=none", "nbest=x"]),
+        st.sampled_from([1, 7]),
     ),
     st.sampled_from(
         [
@@ -372,9 +469,30 @@ def test_an_answer_does_not_depend_on_other_requests(ask: Ask, requests: list[An
 
 def test_requests_with_the_same_options_are_answered_together(models: dict[str, ServedModel]) -> None:
     bodies = [b'{"texts": ["Anna"], "model": "letters"}', b'{"model": "letters", "texts": ["Bert"]}']
-    _, asked = answer_all([Received("tag", "", body) for body in bodies], models, Limits())
-    first, second = (each.group for each in asked if each is not None)
+    first, second = (check(Received("tag", "", body), models, Limits()).group for body in bodies)
     assert first == second
+
+
+@pytest.mark.parametrize("route", ["tag", "batch"])
+def test_a_missing_answer_shifts_no_other(models: dict[str, ServedModel], route: str) -> None:
+    """A defect must not give a text the answer of another."""
+
+    class Forgetful:
+        """Answers all rows but the first."""
+
+        def __init__(self, answering: Answering) -> None:
+            self.record = answering.record
+            self._answering = answering
+
+        def __call__(self, rows: Iterable[TextRow], reject: Reject, *, first: int) -> Iterator[Answered]:
+            return islice(self._answering(rows, reject, first=first), 1, None)
+
+    model = copy(models["letters"])
+    answering = model.answering
+    model.answering = lambda options: Forgetful(answering(options))  # type: ignore[method-assign,assignment,return-value]
+    body = b'{"texts": ["Anna", "Bert"]}' if route == "tag" else b'{"text": "Anna"}\n{"text": "Bert"}'
+    with pytest.raises(KeyError):
+        asking({"letters": model})((route, body))
 
 
 # --- a thousand texts by fifty clients

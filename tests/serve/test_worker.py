@@ -12,8 +12,8 @@ import pytest
 from gonie.serve import worker
 from gonie.serve.batch_worker import batches
 from gonie.serve.channel import Receiver, pack
+from gonie.serve.checks import Received
 from gonie.serve.limits import BATCH_BYTES, BATCH_REQUESTS
-from gonie.serve.routes import Received
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this policy")
 
@@ -46,8 +46,10 @@ def test_a_batch_has_what_has_arrived_within_its_limits(body: bytes) -> None:
     with ours, theirs:
         found = batches(Receiver(theirs))
         for _ in range(2):
-            sent = [Received("tag", f"n={number}", body) for number in range(2 * BATCH_REQUESTS)]
-            messages = [pack({"requests": [["tag", each.query, len(body)]]}, [body]) for each in sent]
+            sent = [Received("batch", f"n={number}", body, number) for number in range(2 * BATCH_REQUESTS)]
+            messages = [
+                pack({"requests": [["batch", each.query, each.row, len(body)]]}, [body]) for each in sent
+            ]
             thread = threading.Thread(target=ours.sendall, args=[b"".join(messages)])
             thread.start()
             got: list[Received] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,6 +11,7 @@ from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import typer
 
@@ -19,6 +22,22 @@ PACKAGES = ("fastapi", "uvicorn", "uvloop", "httptools", "prometheus_client")
 """What the extra ``serve`` installs."""
 LIMITS = "Limits"
 SAFETY = "Access"
+ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\sA-Z]+")
+"""What a browser sends as the origin of a page, or * for all origins."""
+
+
+def _check_no_urls(arguments: list[str] | None) -> list[str] | None:
+    """Refuse the URL of a service in place of a model."""
+    from gonie.client.address import is_url
+
+    for argument in arguments or ():
+        path = argument.partition("=")[2] or argument
+        if is_url(path):
+            raise InputError(
+                f"gonie serve needs the model itself, not a web address: {path}",
+                fix="Pass the run folder or bundle of a model: gonie serve runs/ner",
+            )
+    return arguments
 
 
 def serve(
@@ -28,6 +47,7 @@ def serve(
             metavar="MODEL",
             help="Run folders or bundles. A model is named after its folder; NAME=PATH gives another name.",
             show_default=False,
+            callback=_check_no_urls,
         ),
     ] = None,
     *,
@@ -119,6 +139,9 @@ def serve(
     for name, seconds in (("--timeout", timeout), ("--watch", watch)):
         if not isfinite(seconds):
             raise InputError(f"{name} {seconds} is not a number of seconds")
+    for origin in cors or ():
+        _check_origin(origin)
+    _check_host(host)
     from gonie.serve.limits import Limits
     from gonie.serve.logs import EventLog
     from gonie.serve.server import serve as run
@@ -149,11 +172,43 @@ def _models(arguments: Sequence[str]) -> list[tuple[str, str]]:
 
     if not arguments:
         raise InputError("no models", fix="Pass one or more run folders or bundles: gonie serve runs/ner")
+    for argument in arguments:
+        _check_name(argument)
     found = [ModelPath.parse(argument) for argument in arguments]
     for name, times in Counter(model.name for model in found).items():
         if times > 1:
-            raise InputError(f"{times} models are named {name}", fix="Name them: NAME=PATH")
+            raise InputError(f"{times} models are named {name}", fix="Give each a different name: NAME=PATH")
     return [(model.name, model.path) for model in found]
+
+
+def _check_name(argument: str) -> None:
+    """Refuse NAME=PATH with a slash in the name. A folder may have an equals sign in its own name."""
+    name, _, path = argument.partition("=")
+    if "/" in name and path and Path(path).exists() and not Path(argument).exists():
+        last = name.rstrip("/").rpartition("/")[2] or "NAME"
+        raise InputError(f'the name of a model has no "/": {name}', fix=f"For example: {last}={path}")
+
+
+def _check_origin(origin: str) -> None:
+    """Refuse an origin that no browser sends."""
+    if not ORIGIN.fullmatch(origin):
+        parts = urlsplit(origin if "://" in origin else f"https://{origin}")
+        meant = f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
+        raise InputError(
+            f"--cors {origin} matches no web page",
+            fix="Write scheme and host without a path: "
+            + (meant if ORIGIN.fullmatch(meant) else "https://app.example.org"),
+        )
+
+
+def _check_host(host: str) -> None:
+    try:
+        socket.getaddrinfo(host, None)
+    except (OSError, UnicodeError):
+        raise InputError(
+            f"cannot listen on {host}: no such host",
+            fix="Pass an address of this machine as --host, or 0.0.0.0 for all of them",
+        ) from None
 
 
 def _add_key(path: Path | None, name: str) -> None:

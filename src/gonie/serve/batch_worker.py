@@ -9,10 +9,11 @@ from time import perf_counter
 from typing import Any
 
 from gonie.serve.channel import Receiver, pack
+from gonie.serve.checks import Received
 from gonie.serve.limits import BATCH_BYTES, BATCH_REQUESTS, Limits
 from gonie.serve.model_path import ModelPath
 from gonie.serve.problems import Reply, problem
-from gonie.serve.routes import Asked, Received, answer_all
+from gonie.serve.routes import Asked, answer_all
 from gonie.serve.served_model import ServedModel
 from gonie.serve.stopwatch import Stopwatch
 
@@ -62,9 +63,10 @@ def batches(receive: Receiver) -> Iterator[list[Received]]:
     while (messages := receive(wait=not waiting)) is not None:
         for message in messages:
             requests = message.header["requests"]
-            bodies = message.parts([size for _, _, size in requests])
+            bodies = message.parts([size for *_, size in requests])
             waiting += (
-                Received(route, query, body) for (route, query, _), body in zip(requests, bodies, strict=True)
+                Received(route, query, body, row)
+                for (route, query, row, _), body in zip(requests, bodies, strict=True)
             )
         yield _batch(waiting)
 

@@ -57,6 +57,11 @@ def problem(kind: str, detail: str, *, retry_after: int | None = None) -> Reply:
     return Reply(status, json.dumps(body, ensure_ascii=False).encode(), PROBLEM, headers)
 
 
+def error_line(message: str, row: int) -> str:
+    """Return the answer to an invalid line of a stream."""
+    return json.dumps({"error": message, "row": row}, ensure_ascii=False) + "\n"
+
+
 class ProblemError(Exception):
     """A request that cannot be answered, as a problem."""
 

@@ -107,9 +107,3 @@ class BatchQuery(BaseModel):
     ] = None
     decode: Annotated[Literal["viterbi", "posterior"], Field(description="The decoding method.")] = "viterbi"
     offsets: Offsets = "codepoints"
-
-
-class BatchOptions(BatchQuery):
-    """The query of a part of a stream. ``row`` is the number of its first line."""
-
-    row: Annotated[int, Field(ge=1)] = 1

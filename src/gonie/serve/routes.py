@@ -1,4 +1,4 @@
-"""What a worker does with the requests of each route: checks them, groups them and answers them.
+"""What a worker does with the requests of each route: groups those that it has checked, and answers them.
 
 Requests that need the same model with the same options are answered together. An answer never depends on the
 requests that it was computed with.
@@ -9,402 +9,189 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
-from urllib.parse import parse_qsl
-
-from pydantic import BaseModel, ValidationError
+from typing import Any, NamedTuple
 
 from gonie.errors import GonieError, InputError
-from gonie.formats.text_rows import JSONL, LINES, TextRow
+from gonie.formats.text_rows import TextRow
 from gonie.runtime.groups import MOST
+from gonie.serve.checks import (
+    STREAM,
+    CheckedRequest,
+    Received,
+    check,
+    message_without_place,
+    text_columns,
+)
 from gonie.serve.explanations import explain, tokenise
 from gonie.serve.limits import Limits
-from gonie.serve.problems import NDJSON, ProblemError, Reply, problem
-from gonie.serve.requests import BatchOptions, ClassifyRequest, ExplainRequest, TagRequest, TokeniseRequest
-from gonie.serve.served_model import ServedModel, options_key
-from gonie.text.plain_text import checked_text, checked_words
-from gonie.text.types import Sentence
-
-JSONL_LINES = "lines"
-"""The name of a stream in messages about one of its lines."""
+from gonie.serve.problems import NDJSON, ProblemError, Reply, error_line, problem
+from gonie.serve.served_model import ServedModel
+from gonie.tasks.records import TEXTS, ReturnedFields
 
 
-class Received(NamedTuple):
-    """A request as it arrived: its route, its query and its body."""
+class Asked(NamedTuple):
+    """What a request asked for, to be counted: its model, its rows, and the tokens that were answered."""
 
-    route: str
-    query: str
-    body: bytes
-
-
-@dataclass(eq=False)
-class Asked:
-    """A checked request: its model, its rows, and what it shares with requests of the same group."""
-
-    route: Route
     model: ServedModel
-    rows: list[TextRow]
-    options: Mapping[str, Any]
-    request: Any
-    bad: dict[int, str] = field(default_factory=dict)
-    """Messages about invalid rows, by their number."""
+    rows: Sequence[TextRow]
     tokens: int = 0
-    sentences: list[Any] | None = None
-    """The token ranges of the sentences of each document, if they were asked for."""
-
-    @property
-    def group(self) -> tuple[str, str, str]:
-        """The requests of a group are answered together."""
-        return self.route.name, self.model.name, options_key(self.options)
 
 
-class Route(NamedTuple):
-    """A route: how its requests are checked, and how a group of them is answered."""
+class RouteAnswer(NamedTuple):
+    """The reply to a request, and what it asked for. A request that is no valid one asked for nothing."""
 
-    name: str
-    check: Callable[[Received, Mapping[str, ServedModel], Limits], Asked]
-    answer: Callable[[Sequence[Asked]], list[Reply]]
+    reply: Reply
+    asked: Asked | None
 
 
 def answer_all(
     received: Sequence[Received], models: Mapping[str, ServedModel], limits: Limits
 ) -> tuple[list[Reply], list[Asked | None]]:
-    """Answer requests, in order. Also return each checked request, or None if it was refused."""
-    replies: list[Reply | None] = []
-    asked: list[Asked | None] = []
-    groups: dict[tuple[str, str, str], list[int]] = {}
+    """Answer requests. Return the replies, and what each request asked for, in order."""
+    answers: dict[int, RouteAnswer] = {}
+    groups: dict[tuple[str, str, str], dict[int, CheckedRequest]] = {}
     for number, request in enumerate(received):
         try:
-            found = ROUTES[request.route].check(request, models, limits)
-            groups.setdefault(found.group, []).append(number)
-            asked.append(found)
-            replies.append(None)
+            checked = check(request, models, limits)
         except (ProblemError, GonieError) as error:
-            asked.append(None)
-            replies.append(_refusal(error))
-    for numbers in groups.values():
-        members = [each for each in (asked[number] for number in numbers) if each is not None]
-        for number, reply in zip(numbers, _answered(members), strict=True):
-            replies[number] = reply
-    return [reply for reply in replies if reply is not None], asked
+            answers[number] = RouteAnswer(_refusal(error), None)
+        else:
+            groups.setdefault(checked.group, {})[number] = checked
+    for group in groups.values():
+        answers.update(zip(group, _answer_group(list(group.values())), strict=True))
+    in_order = [answers[number] for number in range(len(received))]
+    return [answer.reply for answer in in_order], [answer.asked for answer in in_order]
 
 
-def _answered(group: Sequence[Asked]) -> list[Reply]:
+def _answer_group(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
     """Answer a group. If that fails, answer each request alone, so that none suffers from another."""
     try:
-        return group[0].route.answer(group)
+        return ANSWERS[group[0].route](group)
     except (ProblemError, GonieError) as error:
-        return [_refusal(error)] if len(group) == 1 else [_answered([each])[0] for each in group]
+        if len(group) > 1:
+            return [answer for request in group for answer in _answer_group([request])]
+        return [RouteAnswer(_refusal(error), Asked(group[0].model, group[0].rows))]
 
 
 def _refusal(error: Exception) -> Reply:
     return error.reply() if isinstance(error, ProblemError) else problem("invalid-request", str(error))
 
 
-# --- tag and classify
+# --- tag, classify and batch
 
 
-def _check_tag(received: Received, models: Mapping[str, ServedModel], limits: Limits) -> Asked:
-    request = _read(TagRequest, received)
-    model = _model(models, request.model, "tag")
-    _one_of(texts=request.texts, tokens=request.tokens)
-    options = _options(request)
-    if request.tokens is not None:
-        rows = list(_token_rows(request.tokens))
-        _check_count(len(rows), limits)
-        _check_tokens(sum(len(row.example) for row in rows), limits.tokens, "of a request")
-    else:
-        rows = _text_rows(((text,) for text in request.texts or ()), "texts")
-        _check_size(rows, model, limits)
-    return Asked(ROUTES["tag"], model, rows, options, request, sentences=[] if request.sentences else None)
+@dataclass
+class RowPredictions:
+    """The predictions for the rows of one request, by row number."""
+
+    lines: dict[int, str] = field(default_factory=dict)
+    """Predictions as lines of JSON."""
+    errors: dict[int, str] = field(default_factory=dict)
+    """Messages about rows that the model cannot process."""
+    objects: dict[int, Any] = field(default_factory=dict)
+    """Predictions as the model returned them."""
+    tokens: int = 0
 
 
-def _options(request: TagRequest | BatchOptions) -> dict[str, Any]:
-    """Return the options of a tagger that a request sets."""
-    asked = request.model_fields_set & {"decode", "bias", "nbest", "offsets"}
-    options = request.model_dump(include=asked, exclude_defaults=True) if asked else {}
-    other = next((name for name in ("decode", "bias") if options.get(name)), None)
-    if "nbest" in options and other:
-        raise ProblemError(
-            "invalid-request",
-            f"nbest cannot be combined with {other}: it ranks tag sequences by the model's own probability",
-        )
-    return options
-
-
-def _token_rows(tokens: Sequence[Sequence[str]]) -> Iterable[TextRow]:
-    for number, words in enumerate(tokens, start=1):
-        try:
-            checked = checked_words(words, fix="Send raw text as texts")
-        except InputError as error:
-            raise InputError(str(error), path="tokens", line=number) from None
-        yield TextRow("tokens", number, (), example=Sentence(words=checked))
-
-
-def _check_classify(received: Received, models: Mapping[str, ServedModel], limits: Limits) -> Asked:
-    request = _read(ClassifyRequest, received)
-    model = _model(models, request.model, "classify", texts=1 if request.pairs is None else 2)
-    _one_of(texts=request.texts, pairs=request.pairs)
-    rows = _given_rows(request, model)
-    _check_size(rows, model, limits)
-    return Asked(ROUTES["classify"], model, rows, {}, request)
-
-
-def _given_rows(request: ClassifyRequest | ExplainRequest, model: ServedModel) -> list[TextRow]:
-    """Return the rows of a request with texts or pairs, whichever the model needs."""
-    given = "texts" if request.pairs is None else "pairs"
-    needed = "texts" if model.texts == 1 else "pairs"
-    if given != needed:
-        raise ProblemError("invalid-request", f"the model {model.name!r} needs {needed}, got {given}")
-    return _text_rows(request.pairs or ((text,) for text in request.texts or ()), given)
-
-
-def _text_rows(texts: Iterable[tuple[str, ...]], name: str) -> list[TextRow]:
-    return [TextRow(name, number, own) for number, own in enumerate(texts, start=1)]
-
-
-def _predict(key: str) -> Callable[[Sequence[Asked]], list[Reply]]:
-    def answer(group: Sequence[Asked]) -> list[Reply]:
-        replies = []
-        for asked, own in zip(group, _lines(group), strict=True):
-            if asked.bad:
-                replies.append(problem("invalid-request", next(iter(asked.bad.values()))))
-            else:
-                replies.append(Reply(200, _envelope(key, own, asked)))
-        return replies
-
-    return answer
-
-
-def _lines(group: Sequence[Asked]) -> list[list[str]]:
-    """Answer the rows of all requests together. Return the lines of each request."""
-    model, fields = group[0].model, group[0].model.returned_fields()
+def _predict_rows(group: Sequence[CheckedRequest]) -> list[RowPredictions]:
+    """Predict the rows of all requests together. Return the predictions of each request."""
+    model = group[0].model
     answering = model.answering(group[0].options)
-    owners = {id(row): number for number, asked in enumerate(group) for row in asked.rows}
-    lines: list[list[str]] = [[] for _ in group]
+    predictions = [RowPredictions() for _ in group]
+    rows = [(row, found) for request, found in zip(group, predictions, strict=True) for row in request.rows]
 
-    def reject(row: TextRow, error: InputError) -> None:
-        group[owners[id(row)]].bad[row.number] = str(error)
+    def reject(numbered: TextRow, error: InputError) -> None:
+        row, found = rows[numbered.number]
+        found.errors[row.number] = _row_message(row, error)
 
-    rows = (row for asked in group for row in asked.rows)
-    for answered in answering(rows, reject, first=MOST):
-        number = owners[id(answered.row)]
-        lines[number].append(fields.line(answered.row.fields, answering.record(answered)))
-        asked = group[number]
-        asked.tokens += answered.tokens
-        if asked.sentences is not None:
-            asked.sentences.append(answered.found.sentences)
-    return lines
-
-
-def _envelope(key: str, lines: Iterable[str], asked: Asked) -> bytes:
-    """Return the answer with its elements, each the text of a line."""
-    elements = ", ".join(line.rstrip("\n") for line in lines)
-    ranges = "" if asked.sentences is None else f'"sentences": {json.dumps(asked.sentences)}, '
-    return f'{{"{key}": [{elements}], {ranges}{asked.model.signature}}}'.encode()
+    own, general = model.returned_fields(), ReturnedFields(model.records.fields, TEXTS)
+    numbered = (row._replace(number=number) for number, (row, _) in enumerate(rows))
+    for answered in answering(numbered, reject, first=MOST):
+        row, found = rows[answered.row.number]
+        returned = own if text_columns(row.fields, model) == model.columns else general
+        found.lines[row.number] = returned.line(row.fields, answering.record(answered))
+        found.tokens += answered.tokens
+        found.objects[row.number] = answered.found
+    return predictions
 
 
-# --- lines of a stream
+def _row_message(row: TextRow, error: InputError) -> str:
+    """Return the message about a row, with its place if the error has one. Lines of a stream have none."""
+    message = message_without_place(error)
+    return message if error.path is None or row.file == STREAM else f"{row.file}:{row.number}: {message}"
 
 
-def _check_batch(received: Received, models: Mapping[str, ServedModel], limits: Limits) -> Asked:
-    options = _read_query(BatchOptions, received.query)
-    model = _model(models, options.model, None)
-    own = _options(options)
-    if sum(name == "row" for name, _ in parse_qsl(received.query, keep_blank_values=True)) > 1:
-        raise ProblemError("invalid-request", "unknown field: row")  # one is the service's own
-    if model.command != "tag" and own:
-        raise ProblemError("invalid-request", f"{next(iter(own))} works only with taggers")
-    asked = Asked(ROUTES["batch"], model, [], own, options)
-    for number, line in enumerate(received.body.split(b"\n"), start=options.row):
-        try:
-            row = LINES[JSONL](JSONL_LINES, number, _decoded(line, number), model.columns)
-        except InputError as error:
-            asked.bad[number] = _without_place(error, number)
-            continue
-        if row is not None:
-            asked.rows.append(row)
-    return asked
+def _answer_tag(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
+    return _answer_texts("documents", group)
 
 
-def _decoded(line: bytes, number: int) -> str:
-    try:
-        return line.decode()
-    except UnicodeDecodeError as error:
-        raise InputError(f"invalid UTF-8: {error.reason}", path=JSONL_LINES, line=number) from None
+def _answer_classify(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
+    return _answer_texts("results", group)
 
 
-def _answer_batch(group: Sequence[Asked]) -> list[Reply]:
-    replies = []
-    for asked, own in zip(group, _lines(group), strict=True):
-        answered = iter(own)
-        numbers = {row.number: None for row in asked.rows} | dict.fromkeys(asked.bad)
-        written = (
-            json.dumps(
-                {"error": _without_place(asked.bad[number], number), "row": number}, ensure_ascii=False
-            )
-            + "\n"
-            if number in asked.bad
-            else next(answered)
-            for number in sorted(numbers)
-        )
-        replies.append(Reply(200, "".join(written).encode(), NDJSON))
-    return replies
+def _answer_texts(key: str, group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
+    """Answer requests with one element per text. An invalid text refuses its request."""
+    answers = []
+    for request, found in zip(group, _predict_rows(group), strict=True):
+        if found.errors:
+            reply = problem("invalid-request", next(iter(found.errors.values())))
+        else:
+            elements = [found.lines[row.number].rstrip("\n") for row in request.rows]
+            more = ""
+            if getattr(request.fields, "sentences", False):
+                ranges = [found.objects[row.number].sentences for row in request.rows]
+                more = f'"sentences": {json.dumps(ranges)}, '
+            reply = _envelope(key, elements, request.model, more)
+        answers.append(RouteAnswer(reply, Asked(request.model, request.rows, found.tokens)))
+    return answers
 
 
-def _without_place(error: InputError | str, number: int) -> str:
-    return str(error).removeprefix(f"{JSONL_LINES}:{number}: ")
+def _answer_batch(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
+    """Answer lines, in order. An invalid line has its message as an answer."""
+    answers = []
+    for request, found in zip(group, _predict_rows(group), strict=True):
+        errors = {**request.invalid, **found.errors}
+        lines = found.lines | {row: error_line(message, row) for row, message in errors.items()}
+        numbers = sorted({*request.invalid, *(row.number for row in request.rows)})
+        body = "".join(lines[number] for number in numbers)
+        reply = Reply(200, body.encode(), NDJSON)
+        answers.append(RouteAnswer(reply, Asked(request.model, request.rows, found.tokens)))
+    return answers
+
+
+def _envelope(key: str, elements: Iterable[str], model: ServedModel, more: str = "") -> Reply:
+    """Return the reply with these elements and further fields, all as JSON."""
+    return Reply(200, f'{{"{key}": [{", ".join(elements)}], {more}{model.signature}}}'.encode())
 
 
 # --- explain and tokenise
 
 
-def _check_explain(received: Received, models: Mapping[str, ServedModel], limits: Limits) -> Asked:
-    request = _read(ExplainRequest, received)
-    model = _model(models, request.model, None, texts=1 if request.pairs is None else 2)
-    _one_of(texts=request.texts, pairs=request.pairs)
-    rows = _given_rows(request, model)
-    _check_count(len(rows), limits)
-    _check_text_tokens(rows, model, limits.explained_tokens, "of an explanation")
-    return Asked(ROUTES["explain"], model, rows, {}, request)
+def _answer_explain(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
+    return _answer_one_by_one("explanations", explain, group)
 
 
-def _check_tokenise(received: Received, models: Mapping[str, ServedModel], limits: Limits) -> Asked:
-    request = _read(TokeniseRequest, received)
-    model = _model(models, request.model, None)
-    rows = _text_rows(((text,) for text in request.texts), "texts")
-    _check_size(rows, model, limits)
-    return Asked(ROUTES["tokenise"], model, rows, {}, request)
+def _answer_tokenise(group: Sequence[CheckedRequest]) -> list[RouteAnswer]:
+    return _answer_one_by_one("documents", tokenise, group)
 
 
-def _each(
-    key: str, make: Callable[[ServedModel, TextRow, Any], Any]
-) -> Callable[[Sequence[Asked]], list[Reply]]:
-    """Return a route's function that answers row by row."""
-
-    def answer(group: Sequence[Asked]) -> list[Reply]:
-        replies = []
-        for asked in group:
-            made = (make(asked.model, row, asked.request) for row in asked.rows)
-            lines = [json.dumps(each, ensure_ascii=False) for each in made]
-            replies.append(Reply(200, _envelope(key, lines, asked)))
-        return replies
-
-    return answer
+def _answer_one_by_one(
+    key: str, make: Callable[[ServedModel, TextRow, Any], Any], group: Sequence[CheckedRequest]
+) -> list[RouteAnswer]:
+    """Answer requests with what ``make`` returns for each row."""
+    answers = []
+    for request in group:
+        made = [make(request.model, row, request.fields) for row in request.rows]
+        reply = _envelope(key, [json.dumps(each, ensure_ascii=False) for each in made], request.model)
+        answers.append(RouteAnswer(reply, Asked(request.model, request.rows)))
+    return answers
 
 
-# --- checks
-
-
-Body = TypeVar("Body", bound=BaseModel)
-
-
-def _read(kind: type[Body], received: Received) -> Body:
-    """Return the body, with the fields of the query, which must not be in the body too."""
-    try:
-        body = kind.model_validate_json(received.body)
-        if not received.query:
-            return body
-        query = dict(parse_qsl(received.query, keep_blank_values=True))
-        twice = body.model_fields_set & query.keys()
-        if twice:
-            raise ProblemError(
-                "invalid-request", f"{min(twice)} is in the query and in the body. Send it once"
-            )
-        return kind.model_validate(body.model_dump(exclude_unset=True) | query, strict=False)
-    except ValidationError as error:
-        raise _invalid(error) from None
-
-
-def _read_query(kind: type[Body], query: str) -> Body:
-    try:
-        return kind.model_validate(dict(parse_qsl(query, keep_blank_values=True)), strict=False)
-    except ValidationError as error:
-        raise _invalid(error) from None
-
-
-def _invalid(error: ValidationError) -> ProblemError:
-    """Return the first error of a body as a problem."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    if first["type"] == "json_invalid":
-        return ProblemError("invalid-json", f"{first['msg']}. Send a JSON object in UTF-8")
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
-    if first["type"] == "extra_forbidden":
-        return ProblemError("invalid-request", f"unknown field: {place[:100]}")
-    return ProblemError("invalid-request", f"{place[:100] or 'body'}: {first['msg']}")
-
-
-def _model(
-    models: Mapping[str, ServedModel], name: str | None, command: str | None, *, texts: int | None = None
-) -> ServedModel:
-    """Return the model of this name, or the only one that fits the command and the number of texts."""
-    fitting = [model for model in models.values() if command in (None, model.command)]
-    if name is not None:
-        found = models.get(name)
-        if found is None:
-            raise ProblemError("unknown-model", f"no model {name[:100]!r}. Served: {', '.join(models)}")
-        if found not in fitting:
-            raise ProblemError(
-                "invalid-request",
-                f"{name!r} is a {found.loaded.task.model}. Send the request to /v1/{found.command}",
-            )
-        return found
-    narrowed = [model for model in fitting if texts in (None, model.texts)] or fitting
-    if len(narrowed) == 1:
-        return narrowed[0]
-    if not narrowed:
-        routes = ", ".join(sorted({f"/v1/{model.command}" for model in models.values()}))
-        raise ProblemError("unknown-model", f"no served model answers this route. Use {routes}")
-    names = ", ".join(model.name for model in narrowed)
-    raise ProblemError("invalid-request", f"several models fit. Name one of them as model: {names}")
-
-
-def _one_of(**given: Sequence[Any] | None) -> None:
-    """Refuse a request that has not exactly one of these fields."""
-    if sum(value is not None for value in given.values()) != 1:
-        raise ProblemError("invalid-request", f"send either {' or '.join(given)}")
-
-
-def _check_size(rows: Sequence[TextRow], model: ServedModel, limits: Limits) -> None:
-    """Refuse too many texts or tokens. Tokens are counted only if there can be too many."""
-    _check_count(len(rows), limits)
-    _check_text_tokens(rows, model, limits.tokens, "of a request")
-
-
-def _check_count(texts: int, limits: Limits) -> None:
-    if texts > limits.texts:
-        raise ProblemError(
-            "too-many-texts",
-            f"{texts:,} texts, at most {limits.texts:,} are allowed. Send fewer, or use /v1/batch",
-        )
-
-
-def _check_text_tokens(rows: Sequence[TextRow], model: ServedModel, most: int, what: str) -> None:
-    """Refuse too many tokens. A text has at least as many as words, and at most as many as characters."""
-    texts = [text for row in rows for text in row.texts]
-    if sum(map(len, texts)) <= most:
-        return
-    _check_tokens(sum(len(text.split()) for text in texts), most, what)
-    split = (model.tokenizer(checked_text(text)) for text in texts)
-    _check_tokens(sum(len(sentence) for sentences in split for sentence in sentences), most, what)
-
-
-def _check_tokens(tokens: int, most: int, what: str) -> None:
-    if tokens > most:
-        raise ProblemError(
-            "too-many-tokens",
-            f"at least {tokens:,} tokens, at most {most:,} {what} are allowed. Send shorter texts",
-        )
-
-
-ROUTES: Mapping[str, Route] = {
-    route.name: route
-    for route in (
-        Route("tag", _check_tag, _predict("documents")),
-        Route("classify", _check_classify, _predict("results")),
-        Route("explain", _check_explain, _each("explanations", explain)),
-        Route("tokenise", _check_tokenise, _each("documents", tokenise)),
-        Route("batch", _check_batch, _answer_batch),
-    )
+ANSWERS: Mapping[str, Callable[[Sequence[CheckedRequest]], list[RouteAnswer]]] = {
+    "tag": _answer_tag,
+    "classify": _answer_classify,
+    "explain": _answer_explain,
+    "tokenise": _answer_tokenise,
+    "batch": _answer_batch,
 }
-"""The routes that workers answer, by the last part of their path."""
+"""How a group of requests is answered, by the last part of the path of their route."""

@@ -255,8 +255,8 @@ class Service:
 
     async def _answer_lines(self, query: str, row: int, lines: bytes) -> Reply:
         """Queue lines of a stream. If the queue is full, wait for room until the deadline."""
-        own = f"{query}&row={row}" if query else f"row={row}"
-        ticket = self._ticket("batch", own, lines)
+        ticket = self._ticket("batch", query, lines)
+        ticket.row = row
         last = monotonic() + self._limits.seconds
         while True:
             try:

@@ -11,13 +11,15 @@ from gonie.serve.problems import Reply
 class Ticket:
     """A request in the queue or with a worker. ``answer`` sets its reply once."""
 
-    __slots__ = ("arrived", "body", "query", "reply", "route", "sent", "tries")
+    __slots__ = ("arrived", "body", "query", "reply", "route", "row", "sent", "tries")
 
     def __init__(self, route: str, query: str, body: bytes, reply: asyncio.Future[Reply]) -> None:
         self.route = route
         self.query = query
         self.body = body
         self.reply = reply
+        self.row = 1
+        """The number of the first line of its body, if that is a part of a stream."""
         self.arrived = monotonic()
         self.sent = 0.0
         """When a worker got it."""

@@ -90,7 +90,7 @@ class WorkerProcess(asyncio.Protocol):
         assert self._transport is not None  # attached
         self.tickets += tickets
         self.bytes += sum(len(ticket.body) for ticket in tickets)
-        requests = [[ticket.route, ticket.query, len(ticket.body)] for ticket in tickets]
+        requests = [[ticket.route, ticket.query, ticket.row, len(ticket.body)] for ticket in tickets]
         self._transport.write(pack({"requests": requests}, [ticket.body for ticket in tickets]))
 
     def retire(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 BUNDLE = "bundle"  # the folder of the bundle inside a run folder
 RECIPE = "recipe.toml"
+HOST_AND_PORT = re.compile(r"[\w.-]+:\d+(/|$)")  # the beginning of a URL without its scheme
 
 
 def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
@@ -121,6 +123,8 @@ def find_bundle(path: Path) -> Path:
             f"{path} is a recipe, not a model. Train a model with it: gonie {TASKS[task].command} {path} "
             f"FILE. Then use its run folder: {RUNS / path}"
         )
+    if not path.exists() and HOST_AND_PORT.match(str(path)):
+        raise BundleError(f"{path}: folder not found. Did you mean http://{path}?")
     if (path / INDEX).exists() or not path.is_dir():
         return path
     if inside.is_dir():
