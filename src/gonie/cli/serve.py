@@ -117,7 +117,7 @@ def serve(
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
-    SIGHUP loads changed bundles without failing a request. Ctrl-C and SIGTERM answer all accepted requests,
+    SIGHUP loads bundles and keys again without failing a request. Ctrl-C and SIGTERM answer all accepted requests,
     then stop.
 
     Examples:
