@@ -117,8 +117,8 @@ def serve(
 ) -> None:
     """Serve models over HTTP, with a page to try them.
 
-    SIGHUP loads bundles and keys again without failing a request. Ctrl-C and SIGTERM answer all accepted requests,
-    then stop.
+    SIGHUP loads bundles and keys again without failing a request. Ctrl-C and SIGTERM answer all accepted
+    requests, then stop.
 
     Examples:
 
