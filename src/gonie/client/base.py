@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -22,7 +23,7 @@ VISIBLE = re.compile(r"[!-~]+")
 """Visible ASCII characters."""
 
 
-class ServiceClient:
+class ServiceClient(ABC):
     """Calls a model of a service. The classes ``Client`` and ``AsyncClient`` add the transport."""
 
     def __init__(
@@ -45,9 +46,9 @@ class ServiceClient:
         self._httpx = import_httpx()
         self._open()
 
+    @abstractmethod
     def _open(self) -> None:
         """Prepare the connections, which are made when they are needed."""
-        raise NotImplementedError
 
     @property
     def url(self) -> str:
