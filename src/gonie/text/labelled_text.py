@@ -25,7 +25,7 @@ class LabelledText:
 
     ``marks`` are named ranges of ``text`` by character offset, such as the two nominals of a relation.
     ``path`` and ``line`` locate the start of the text, for messages. ``id`` is its id in the file, if it has
-    one.
+    one. ``meta`` are named values of the text (``year``, ``source`` …), by which scores can be grouped.
     """
 
     text: str
@@ -34,6 +34,7 @@ class LabelledText:
     path: str = ""
     line: int = 0
     id: str | int | None = field(default=None, compare=False)
+    meta: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,10 @@ class TextOptions:
 
 @dataclass(frozen=True, slots=True)
 class LabelledPair:
-    """Two texts and their gold answer: a label, or a value on a scale. Both are missing if it is unknown."""
+    """Two texts and their gold answer: a label, or a value on a scale. Both are missing if it is unknown.
+
+    ``meta`` are named values of the pair, as those of ``LabelledText``.
+    """
 
     first: str
     second: str
@@ -71,6 +75,7 @@ class LabelledPair:
     value: float | None = None
     path: str = ""
     line: int = 0
+    meta: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def text(self) -> str:

@@ -146,7 +146,8 @@ class Sentence:
     ``line`` locate the start of the sentence, for messages. ``split`` says that a tokenizer made the words
     from a text of the file, which then has no words of its own. ``unreachable`` are the gold spans (start,
     end and label in ``text``) that begin in the sentence, but that tags of its words cannot express. Scores
-    count them as missed. ``id`` is that of the text in its file, if it has one.
+    count them as missed. ``id`` is that of the text in its file, if it has one. ``meta`` are named values of
+    the whole text (``year``, ``source`` …), by which scores can be grouped.
     """
 
     words: tuple[str, ...]
@@ -160,6 +161,7 @@ class Sentence:
     split: bool = field(default=False, compare=False)
     unreachable: tuple[tuple[int, int, str], ...] = ()
     id: str | int | None = field(default=None, compare=False)
+    meta: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -182,6 +184,7 @@ class Sentence:
             line=self.line,
             split=self.split,
             id=self.id,
+            meta=self.meta,
         )
 
     def offsets(self) -> list[tuple[int, int]]:
