@@ -395,12 +395,12 @@ class ConfidenceConfig(Section):
 class Confidence:
     calls = 0
 
-    def __init__(self, config, recipe, examples) -> None:
+    def __init__(self, config, context) -> None:
         self._weight = config.weight
 
-    def __call__(self, model, batch) -> Tensor:
+    def __call__(self, model, batch, states) -> Tensor:
         Confidence.calls += 1
-        log_p = model(batch).log_softmax(2)
+        log_p = model.score(states, batch).log_softmax(2)
         entropy = -(log_p.exp() * log_p).sum(2)
         return -self._weight * entropy[batch["mask"]].mean()
 

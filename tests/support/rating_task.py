@@ -50,11 +50,13 @@ from gonie.tasks.records import Answered, InputKinds, Reject
 from gonie.tasks.run_files import ENCODING
 from gonie.tasks.sections import CorpusRecipe, EmbeddingConfig
 from gonie.tasks.task import Task
-from gonie.tasks.torch.build import build_embedding, learning_rates, plan_words
+from gonie.tasks.torch.build import build_embedding, plan_words
 from gonie.tasks.torch.contextual import contextual_report, load_sources, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
 from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.matrices import squared_norm
+from gonie.tasks.torch.start import load_start
 from gonie.tasks.torch.task import RunContext
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import build_extractors, fit_encoding, pretrained_table, vectors_of
@@ -338,12 +340,23 @@ class RatingNetwork(nn.Module):
 
     def forward(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the ratings of a batch. Shape: (B,)."""
-        vectors, _ = self.pooling(self.embedding(batch), batch["mask"])  # (B, D)
-        return self.linear(vectors).squeeze(1)
+        return self.linear(self.states(batch)).squeeze(1)
+
+    def layers(self) -> dict[str, nn.Module]:
+        """Return the layers from the bottom to the top."""
+        return {"embedding": self.embedding, "head": self.linear}
+
+    def states(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors of the texts. Shape: (B, D)."""
+        return self.pooling(self.embedding(batch), batch["mask"])[0]
 
     def loss(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the mean squared error. Shape: ()."""
-        return (self(batch) - batch["ratings"]).square().mean()
+        return self.loss_of(self.states(batch), batch)
+
+    def loss_of(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the mean squared error, given the vectors of the texts. Shape: ()."""
+        return (self.linear(states).squeeze(1) - batch["ratings"]).square().mean()
 
     def squares(self) -> Tensor:
         """Return ‖W‖², for ``train.l2``. Shape: ()."""
@@ -439,12 +452,14 @@ class RatingJob:
         self.labels = Counter(text.labels[0] for text in self.texts)
         passages = Passages(tokenizer=tokenizer(language=data.language, unit=data.token_unit))
         sentences = [passages(text).sentences[0] for text in self.texts]
-        vectors, self.sources = vectors_of(data), load_sources(recipe, note)
+        self.start = load_start(recipe)
+        vectors, self.sources = vectors_of(data, self.start), load_sources(recipe, note)
+        extractors = build_extractors(recipe)
         words, _ = fit_encoding(
-            recipe, sentences, PLAIN, vectors, build_extractors(recipe), sources=self.sources
+            recipe, sentences, PLAIN, vectors, extractors, sources=self.sources, start=self.start
         )
         self.encoding = RatingEncoding(passages, words)
-        pretrained = pretrained_table(vectors, words, recipe.train.seed, note)
+        pretrained = pretrained_table(vectors, words, recipe.train.seed, note, self.start)
         self.words = plan_words(recipe.model, words, pretrained)
         ratings = np.array([_rating(text) for text in self.texts], dtype=np.float32)
         self.train = RatedCorpus(words.encode(sentences), ratings)
@@ -455,7 +470,7 @@ class RatingJob:
 
     def rates(self, model: RatingNetwork) -> Mapping[str, float]:
         """Return the multiples of the learning rate."""
-        return learning_rates(model)
+        return layer_rates(model, self.recipe.train)
 
     def size(self, split: Split) -> int:
         """Return the number of texts in a split."""

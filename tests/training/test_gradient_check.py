@@ -27,6 +27,7 @@ from gonie.training.gradient_check import (
     step_for,
 )
 from gonie.training.loss_terms.table import build_terms, total_loss
+from gonie.training.loss_terms.term import TermContext
 
 Batch = dict[str, Tensor]
 
@@ -34,7 +35,8 @@ Batch = dict[str, Tensor]
 def checked(*changes: str, recipe: str = "ner") -> list[BlockCheck]:
     loaded = load_recipe(recipe, changes, absent={"data.train": "not-there.conll"})
     specimen = synthetic(loaded)
-    terms = build_terms(loaded, examples=specimen.examples)
+    context = TermContext(recipe=loaded, model=specimen.model, examples=specimen.examples)
+    terms = build_terms(context).values()
     return list(
         check_gradients(specimen.model, specimen.batch, lambda model, batch: total_loss(model, batch, terms))
     )

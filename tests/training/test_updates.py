@@ -18,6 +18,7 @@ from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.training_setup import StepBatch, Update
 from gonie.training.loss_terms.table import build_terms
+from gonie.training.loss_terms.term import TermContext
 from gonie.training.optim import build_optimizer
 from gonie.training.updates import build_update
 
@@ -55,8 +56,8 @@ def update_of(toy: Path, prepared: TagData, model: TaggingNetwork, settings: lis
     recipe = load_recipe(toy / "toy.toml", settings)
     setup = TagJob(recipe, prepared).setup(model, lambda text: None)
     optimizer = build_optimizer(recipe.train, model.named_parameters())
-    terms = build_terms(recipe, examples=setup.examples)
-    return build_update(setup, recipe.train, model, optimizer, terms)
+    terms = build_terms(TermContext(recipe=recipe, model=model, examples=setup.examples))
+    return build_update(setup, recipe.train, model, optimizer, list(terms.values()))
 
 
 def everything(prepared: TagData) -> StepBatch:

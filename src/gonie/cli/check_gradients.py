@@ -51,13 +51,15 @@ def check_gradients(
     from gonie.tasks.torch.prepare import synthetic
     from gonie.training import gradient_check
     from gonie.training.loss_terms.table import build_terms, total_loss
+    from gonie.training.loss_terms.term import TermContext
 
     _check_options(epsilon, tolerance)
     settings = [*(changes or []), *([f"train.seed={seed}"] if seed is not None else [])]
     loaded = load_recipe(recipe, settings, absent={"data.train": NO_FILE})
     torch.set_num_threads(loaded.train.threads or 1)  # more threads slow down such a small model
     instance = synthetic(loaded)
-    terms = build_terms(loaded, examples=instance.examples)
+    context = TermContext(recipe=loaded, model=instance.model, examples=instance.examples)
+    terms = build_terms(context).values()
     table = GradientTable()
     table.begin(instance, epsilon)
     found = table.watch(

@@ -17,6 +17,7 @@ from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.rows import Rows
 from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
+from gonie.nn.encoders.adapter import Adapted, Adapter
 from gonie.nn.encoders.bypass import Bypass
 
 Writer = Callable[[Graph, Any, str, Rows], str]
@@ -119,6 +120,17 @@ def bypass(graph: Graph, part: Bypass, x: str, rows: Rows) -> str:
     return graph.add("Concat", encoder(graph, part.encoder, read, rows), past, axis=2)
 
 
+def adapted(graph: Graph, part: Adapted, x: str, rows: Rows) -> str:
+    """Add the adapter at the encoder's input, the encoder, and the adapter at its output."""
+    x = _adapter(graph, part.before, x)
+    return _adapter(graph, part.after, encoder(graph, part.encoder, x, rows))
+
+
+def _adapter(graph: Graph, part: Adapter, x: str) -> str:
+    narrow = graph.add("Relu", graph.linear(x, part.down, part.down_bias))
+    return graph.add("Add", x, graph.linear(narrow, part.up, part.up_bias))
+
+
 def no_encoder(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
     """Return the vectors unchanged."""
     return x
@@ -130,6 +142,7 @@ ENCODERS: dict[type, Writer] = {
     Window: window,
     Convolution: convolution,
     Bypass: bypass,
+    Adapted: adapted,
     NoEncoder: no_encoder,
 }
 """The graph function of each encoder that is not in ``CELLS``."""

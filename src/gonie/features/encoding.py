@@ -189,6 +189,32 @@ class Encoding:
             fold=fold,
         )
 
+    def merged(self, other: Encoding, labels: Iterable[str] | None = None) -> Encoding:
+        """Return this encoding with the words, characters and features of ``other`` in its vocabularies.
+
+        ``labels`` replace those of this encoding, if given.
+        """
+        return Encoding(
+            words=self.words.merged(other.words),
+            chars=self.chars.merged(other.chars),
+            labels=self.labels if labels is None else close_labels(labels, self.scheme),
+            scheme=self.scheme,
+            normalization=self.normalization,
+            jamo=self.jamo,
+            extractors=self.extractors,
+            features={
+                name: own.merged(other.features[name]) if name in other.features else own
+                for name, own in self.features.items()
+            },
+            longest=self.longest,
+            fold=self.fold,
+        )
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies that weights of a network belong to, by the names that its parts use."""
+        return {"words": self.words, "chars": self.chars, **self.features}
+
     def word_id(self, form: str) -> int:
         """Return the id of a surface form: folded, normalised as in training, then by the fallback keys."""
         form = self._folded(form)

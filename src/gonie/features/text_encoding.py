@@ -18,6 +18,7 @@ from gonie.features.corpus import Corpus, Sink
 from gonie.features.encoding import Encoding
 from gonie.features.ngrams import BLOCK, NGramBag
 from gonie.features.text_corpus import TextCorpus
+from gonie.features.vocabulary import Vocabulary
 from gonie.text.labelled_text import LabelledText
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report
@@ -66,6 +67,12 @@ class TextEncoding:
         collector = _TextCollector(self, report or Report())
         sentences = self.words.encode(collector.sentences(passages), sink)
         return collector.corpus(sentences)
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies that weights of a network belong to, by the names that its parts use."""
+        bag = {} if self.bag is None else {self.bag.ngrams.name: self.bag.vocabulary}
+        return {**self.words.vocabularies, **bag}
 
     def to_json(self) -> dict[str, Any]:
         """Return everything ``from_json`` needs, as plain values."""

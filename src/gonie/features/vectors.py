@@ -61,11 +61,14 @@ class Coverage:
 
 
 class PretrainedVectors(NamedTuple):
-    """The vectors of a vocabulary: ``matrix`` (V, D), and in ``found`` (V,) which rows come from the file."""
+    """The vectors of a vocabulary: ``matrix`` (V, D), and in ``found`` (V,) which rows come from the file.
+
+    ``coverage`` is that of the file. Vectors of another model have none.
+    """
 
     matrix: NDArray[np.float32]
     found: NDArray[np.bool_]
-    coverage: Coverage
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,16 @@ class Vocabulary:
             strings=[*self.strings, *new], counts=list(counts), unknown=int(self._counts[UNKNOWN])
         )
 
+    def merged(self, other: Vocabulary) -> Vocabulary:
+        """Return the strings of both vocabularies with the sums of their counts, those not counted last."""
+        counts = Counter(dict(zip(self.strings, self._counts[len(RESERVED) :].tolist(), strict=True)))
+        counts.update(dict(zip(other.strings, other._counts[len(RESERVED) :].tolist(), strict=True)))
+        counted = Vocabulary.from_counts(counts).extended(counts)
+        unknown = int(self._counts[UNKNOWN] + other._counts[UNKNOWN])
+        return Vocabulary(
+            strings=counted.strings, counts=counted._counts[len(RESERVED) :].tolist(), unknown=unknown
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return plain lists for the bundle: strings and counts of ids 2, 3, … without trailing zeros."""
         return {

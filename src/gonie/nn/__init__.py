@@ -24,6 +24,8 @@ from gonie.nn.embeddings import (
 )
 from gonie.nn.encoders import (
     LSTM,
+    Adapted,
+    Adapter,
     Bidirectional,
     Bypass,
     Convolution,
@@ -49,6 +51,8 @@ from gonie.nn.protocols import Batch, Embedding, Encoder, Head, Pooling, TextHea
 __all__ = [
     "CRF",
     "LSTM",
+    "Adapted",
+    "Adapter",
     "AdditiveAttention",
     "Bag",
     "Batch",

@@ -28,6 +28,7 @@ class Bag(nn.Module):
         self.group = group
         self.width = width
         self.weight = nn.Parameter(embedding_(torch.empty(size, width), padding=None))
+        self.indexed: dict[str, tuple[str, ...]] = {"weight": (group,)}
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the vectors of the texts."""

@@ -7,7 +7,9 @@ Padding is on the right.
 A part that is not differentiable everywhere (a maximum, a ReLU) has the class attribute ``kinks = True``. A
 gradient check then takes smaller steps, so as not to step over a kink. A part that changes buffers in
 training lists them in the class attribute ``moves``, and a checkpoint saves them. A part with a learning rate
-of its own has the attribute ``rate_scale``, a multiple of the learning rate.
+of its own has the attribute ``rate_scale``, a multiple of the learning rate. A part whose weights have a row
+for each entry of a vocabulary, or for each label, names it for each axis in ``indexed``: ``{"weight":
+("spelling", "labels")}``. So the weights can be taken over by a model with other entries.
 """
 
 from __future__ import annotations

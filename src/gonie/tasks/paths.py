@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from gonie.errors import InputError
-from gonie.tasks.run_files import BILM
+from gonie.tasks.run_files import BILM, RECIPE
 
 BUNDLED = "bundled:"
 SectionType = TypeVar("SectionType", bound=BaseModel)
@@ -20,18 +20,19 @@ SectionType = TypeVar("SectionType", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: a file or a language model that is read, or a cache folder.
+    """Marks a key whose values are paths: a file, language model or run that is read, or a cache folder.
 
     ``words`` are values that are not paths.
     """
 
-    what: Literal["file", "language model", "cache"]
+    what: Literal["file", "language model", "run", "cache"]
     words: tuple[str, ...] = ()
 
 
 NonEmpty = Annotated[str, Field(min_length=1)]
 InputFile = Annotated[NonEmpty, PathTo("file")]
 LanguageModelName = Annotated[NonEmpty, PathTo("language model")]
+RunFolder = Annotated[NonEmpty, PathTo("run")]
 CacheFolder = Annotated[NonEmpty, PathTo("cache")]
 
 
@@ -122,6 +123,8 @@ def _problem(path: str, mark: PathTo) -> str | None:
         except InputError as error:
             return str(error)
         return None
+    if mark.what == "run" and not (locate(path) / RECIPE).is_file():
+        return f"not a training run: {path}. Pass a folder that `gonie train` wrote"
     return f"file not found: {path}" if mark.what == "file" and not locate(path).exists() else None
 
 

@@ -15,7 +15,7 @@ from gonie.errors import InputError
 from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
-from gonie.tasks.paths import CacheFolder, InputFile
+from gonie.tasks.paths import CacheFolder, InputFile, RunFolder
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.text.label_map import parse_map
 from gonie.text.noise import KINDS
@@ -174,12 +174,21 @@ class FeaturesConfig(Section):
     width: Size = Field(default=20, description="width of each group's vector")
 
 
+class AdapterConfig(Section):
+    """Adapters at the input and output of the encoder, trained with the head while the rest is frozen."""
+
+    hidden: Size = Field(default=16, description="units of the bottleneck of each adapter")
+
+
 class EmbeddingConfig(Section):
     """The embeddings of a token, which are concatenated."""
 
     words: WordsConfig | None = Field(default=None, description="word embeddings")
     chars: CharsConfig | None = Field(default=None, description="character-based word embeddings")
     features: FeaturesConfig | None = Field(default=None, description="embeddings of sparse features")
+    adapter: AdapterConfig | None = Field(
+        default=None, description="adapters around the encoder of train.start (Houlsby et al. 2019)"
+    )
 
     @property
     def sees_tokens(self) -> bool:
@@ -300,6 +309,30 @@ class TrainConfig(LearningConfig):
         default=False,
         description="also score baselines: for taggers, every capitalised word, and the most frequent label "
         "of each word; for classifiers, the most frequent label",
+    )
+    start: RunFolder | None = Field(
+        default=None,
+        description="run folder of a trained model of the same task to start from: its vocabulary, vectors "
+        "and weights; the shape of the network is that of the start",
+    )
+    keep_labels: bool = Field(
+        default=False, description="also keep the labels of train.start that the training file does not have"
+    )
+    freeze: list[str] = Field(
+        default=[],
+        description="layers that are not trained, such as embedding and encoder; adapters always are",
+    )
+    unfreeze: float = Field(
+        default=0.0,
+        ge=0,
+        description="gradual unfreezing (Howard & Ruder 2018): epochs before the next lower layer is trained "
+        "too, beginning with the head alone; 0: all layers at once",
+    )
+    layer_rate: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="learning rate of a layer, as a multiple of that of the layer above it",
     )
     score_train: int = Field(
         default=0,

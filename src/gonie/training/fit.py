@@ -8,24 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import chain
+from typing import Protocol, cast
 
 import torch
 from torch import nn
 
 from gonie.errors import GonieError
-from gonie.tasks.sections import LearningConfig
+from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
-from gonie.tasks.torch.job import Job, Note
+from gonie.tasks.torch.job import ExampleJob, Job, Note
+from gonie.tasks.torch.layers import freeze_layers
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Epoch, Step, check_loss, train
-from gonie.training.loss_terms.table import build_terms
+from gonie.training.loss_terms.table import build_terms, trained_terms
+from gonie.training.loss_terms.term import LossTerm, TermContext
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
 
@@ -47,10 +50,11 @@ class TrainingObserver(Protocol):
 
 @dataclass(frozen=True)
 class TrainingSession:
-    """A model in training, with its setup and its current state."""
+    """A model in training, with its setup, its loss terms and its current state."""
 
     model: nn.Module
     setup: TrainingSetup
+    terms: Mapping[str, LossTerm]
     state: State
 
 
@@ -79,10 +83,20 @@ def choose_device(config: LearningConfig) -> torch.device:
     return torch.device(wanted)
 
 
-def build_model(job: Job) -> nn.Module:
-    """Build the untrained model on the CPU. The same recipe and files give the same model."""
+def build_model(job: Job, note: Note | None = None) -> nn.Module:
+    """Build the model before training on the CPU. The same recipe and files give the same model.
+
+    It has the weights of the model that its recipe starts from, if any. ``note`` receives how many.
+    """
     torch.manual_seed(job.recipe.train.seed)
     model: nn.Module = job.build()
+    if isinstance(job.recipe, CorpusRecipe):
+        examples = cast("ExampleJob", job)
+        if examples.start is not None:
+            copied = examples.start.copy_to(model, examples.encoding)
+            if note is not None:
+                note(f"started from {examples.start.folder}: {copied}")
+        freeze_layers(model, job.recipe.train)
     return model
 
 
@@ -93,28 +107,40 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
         torch.set_num_threads(config.threads)
     torch.use_deterministic_algorithms(config.deterministic)
     device = choose_device(config)
-    model = build_model(job).to(device)
+    model = build_model(job, note).to(device)
+    setup = job.setup(model, note or (lambda text: None))
+    terms = _build_terms(job, model, setup.examples)
+    extra = trained_terms(terms).to(device)
+    parameters = chain(model.named_parameters(), extra.named_parameters(prefix="loss"))
     state = State(
         model=model,
-        optimizer=build_optimizer(config, model.named_parameters(), job.rates(model)),
+        extra=extra,
+        optimizer=build_optimizer(config, parameters, job.rates(model)),
         average=WeightAverage(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=job.fingerprint(),
         recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
     )
-    return TrainingSession(model, job.setup(model, note or (lambda text: None)), state)
+    return TrainingSession(model, setup, terms, state)
+
+
+def _build_terms(job: Job, model: nn.Module, examples: int) -> dict[str, LossTerm]:
+    """Build the loss terms of a job. Tasks without labelled examples have none."""
+    if not isinstance(job.recipe, CorpusRecipe):
+        return {}
+    context = TermContext(recipe=job.recipe, model=model, examples=examples, job=cast("ExampleJob", job))
+    return build_terms(context)
 
 
 def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingObserver) -> bool:
     """Train to the end and write files to ``run``. Return False if interrupted."""
     config = job.recipe.train
     setup, state = session.setup, session.state
-    terms = build_terms(job.recipe, examples=setup.examples)
     history = run.history(before_epoch=state.progress.epoch)
     saved = time.monotonic()
     with Interrupt() as interrupt:
-        for event in train(state, setup, config, terms):
+        for event in train(state, setup, config, list(session.terms.values())):
             if isinstance(event, Epoch):
                 if event.improved:
                     with state.average.applied():

@@ -1,16 +1,16 @@
 """The checkpoint of a training run, as one file that is written atomically.
 
-``last.safetensors`` holds the trained weights (``model.NAME``), the optimiser's state
-(``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``) and the epoch's ``loss`` so far. Its
-metadata has the rest as JSON under ``progress``. It has no random state, because the random choices of a step
-depend only on the seed and the step's number.
+``last.safetensors`` holds the trained weights (``model.NAME``), those of loss terms (``loss.TERM.NAME``), the
+optimiser's state (``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``) and the epoch's ``loss``
+so far. Its metadata has the rest as JSON under ``progress``. It has no random state, because the random
+choices of a step depend only on the seed and the step's number.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from torch import Tensor, nn
@@ -51,10 +51,12 @@ class State:
     loss: Tensor  # () sum over the examples of this epoch so far, on the device
     fingerprint: str  # of the recipe and the data; a run resumes only with the same ones
     recipe: str = ""  # a digest of the recipe alone, to say which of the two changed
+    extra: nn.Module = field(default_factory=nn.Module)  # the loss terms with weights of their own
 
     def save(self, path: Path) -> None:
         """Write the state atomically."""
         tensors = _prefixed("model", moving_tensors(self.model))
+        tensors |= _prefixed("loss", moving_tensors(self.extra))
         tensors |= _prefixed("optimizer", optimizer_tensors(self.optimizer))
         tensors |= _prefixed("average", self.average.weights) | {"loss": self.loss}
         progress = json.dumps(asdict(self.progress))
@@ -72,9 +74,10 @@ class State:
                 f"{path}: {self._changed(metadata)} changed since this run began. "
                 "Undo the change, or start a new run with another --out."
             )
-        own = moving_tensors(self.model)
-        for name, tensor in _under("model", tensors).items():
-            own[name].data.copy_(tensor)
+        for prefix, module in (("model", self.model), ("loss", self.extra)):
+            own = moving_tensors(module)
+            for name, tensor in _under(prefix, tensors).items():
+                own[name].data.copy_(tensor)
         restore_optimizer(self.optimizer, _under("optimizer", tensors))
         self.average.restore(_under("average", tensors))
         self.loss.copy_(tensors["loss"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 from gonie.errors import RecipeError
 from gonie.nn.precision import autocast
 from gonie.tasks.sections import LearningConfig
-from gonie.tasks.torch.learner import Learner
+from gonie.tasks.torch.learner import StateLearner
 from gonie.tasks.torch.training_setup import StepBatch, TrainingSetup, Update
 from gonie.training.loss_terms.table import with_terms
 from gonie.training.loss_terms.term import LossTerm
@@ -34,7 +34,7 @@ def build_update(
             ['train.optimizer: "per-window" works only with taggers; use another optimizer, such as sgd']
         )
     return GradientUpdate(
-        model=cast("Learner", model),
+        model=cast("StateLearner", model),
         optimizer=optimizer,
         config=config,
         terms=terms,
@@ -52,7 +52,7 @@ class GradientUpdate:
     def __init__(
         self,
         *,
-        model: Learner,
+        model: StateLearner,
         optimizer: Optimizer,
         config: LearningConfig,
         terms: Sequence[LossTerm],
@@ -63,14 +63,12 @@ class GradientUpdate:
         self._config = config
         self._terms = terms
         self._resting = resting
-        self._parameters = list(model.parameters())
-        self._device = self._parameters[0].device
+        self._parameters = [own for group in optimizer.param_groups for own in group["params"]]
+        self._device = next(model.parameters()).device
 
     def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
         """Update the model on a batch. Return its loss before the step, without terms. Shape: ()."""
-        with autocast(self._config.precision, self._device):
-            loss = self._model.loss(batch.content)
-        cost = with_terms(loss, self._model, batch.content, self._terms)
+        loss, cost = self._costs(batch.content)
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autograd.set_multithreading_enabled(False):  # a second thread is slower with one device
             cost.backward()  # type: ignore[no-untyped-call]
@@ -80,3 +78,15 @@ class GradientUpdate:
         set_learning_rate(self._optimizer, rate)
         self._optimizer.step()
         return loss.detach()
+
+    def _costs(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Return the loss of the model, and the loss with all terms. Shape: () each."""
+        model = self._model
+        if not self._terms:
+            with autocast(self._config.precision, self._device):
+                loss = model.loss(batch)
+            return loss, loss
+        with autocast(self._config.precision, self._device):
+            states = model.states(batch)
+            loss = model.loss_of(states, batch)
+        return loss, with_terms(loss, model, batch, states, self._terms)

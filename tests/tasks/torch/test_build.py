@@ -40,9 +40,9 @@ from gonie.tasks.torch.build import (
     build_reader,
     build_words,
     contextual_parts,
-    learning_rates,
     plan_words,
 )
+from gonie.tasks.torch.layers import part_rates
 
 DIRECT = {"direct": ["spelling", "context"]}
 DATA = CorpusConfig(train="x")
@@ -282,7 +282,7 @@ def test_parts_can_scale_the_learning_rate(encoding: Encoding) -> None:
             "scores": TextScores(width=3, num_labels=2, direct={"bag": 4}, direct_rate=5.0),
         }
     )
-    rates = learning_rates(model)
+    rates = part_rates(model)
     assert rates == {"embedding.parts.1.bilm.": 0.25, "scores.direct.": 5.0}
     names = [name for name, _ in model.named_parameters()]
     assert all(any(name.startswith(start) for name in names) for start in rates)
@@ -291,5 +291,5 @@ def test_parts_can_scale_the_learning_rate(encoding: Encoding) -> None:
 def test_frozen_and_plain_parts_do_not_scale_the_rate(encoding: Encoding) -> None:
     fixed = config({"words": {}, "elmo": {"bilm": "en", "rate": 0.25}, "encoder": {"hidden": 2}})
     embedding = build_embedding(fixed, encoding, None, synthetic_elmo())
-    assert learning_rates(embedding) == {}  # type: ignore[arg-type]
-    assert learning_rates(TextScores(width=3, num_labels=2, direct={})) == {}
+    assert part_rates(embedding) == {}  # type: ignore[arg-type]
+    assert part_rates(TextScores(width=3, num_labels=2, direct={})) == {}

@@ -18,6 +18,7 @@ from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.prepare import data_key, prepare, synthetic, without_effect
 from gonie.training.loss_terms.table import build_terms, total_loss
+from gonie.training.loss_terms.term import TermContext
 
 NETWORKS = {"tag": TaggingNetwork, "classify": ClassifyingNetwork, "pair": PairNetwork}
 
@@ -45,7 +46,8 @@ def test_a_synthetic_network_has_the_task_of_the_recipe(name: str) -> None:
     recipe = load_recipe(name, absent={"data.train": "not-there"})
     specimen = synthetic(recipe)
     assert isinstance(specimen.model, NETWORKS[recipe.task])
-    terms = build_terms(recipe, examples=specimen.examples)
+    context = TermContext(recipe=recipe, model=specimen.model, examples=specimen.examples)
+    terms = build_terms(context).values()
     assert total_loss(specimen.model, specimen.batch, terms).isfinite()
 
 

@@ -25,7 +25,7 @@ class Weighted:
 def test_the_penalty_and_its_gradient_equal_the_formula(strength: float, examples: int) -> None:
     weight = torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
     model = Weighted(weight)
-    penalty = MatrixL2(strength=strength, examples=examples)(model, {})
+    penalty = MatrixL2(strength=strength, examples=examples)(model, {}, torch.empty(0))
     naive = strength / (2 * examples) * sum(value**2 for value in weight.flatten().tolist())
     assert penalty.item() == pytest.approx(naive)
     (gradient,) = torch.autograd.grad(penalty, weight)
@@ -37,7 +37,7 @@ def test_only_matrices_of_encoder_and_head_are_penalised(name: str) -> None:
     """Biases, embeddings, and weights of features and transitions have no penalty."""
     specimen = synthetic(load_recipe(name, ["model.elmo.bilm=not-there", "model.elmo.tuned=true"]))
     model = specimen.model
-    MatrixL2(strength=2.0, examples=4)(model, specimen.batch).backward()
+    MatrixL2(strength=2.0, examples=4)(model, specimen.batch, torch.empty(0)).backward()
     pulled = {key: weight for key, weight in model.named_parameters() if weight.grad is not None}
     assert pulled
     for key, weight in pulled.items():

@@ -30,22 +30,22 @@ def elmo(penalty: float, weight: float = 2.0) -> ElmoEmbedding:
 
 def test_the_penalty_is_the_sum_over_all_parts() -> None:
     model = nn.Sequential(WordEmbedding(size=3, width=2), elmo(0.5), nn.Sequential(elmo(2.0)))
-    torch.testing.assert_close(PartPenalties()(model, {}), torch.tensor((0.5 + 2.0) * 3 * 4))
+    torch.testing.assert_close(PartPenalties()(model, {}, torch.empty(0)), torch.tensor((0.5 + 2.0) * 3 * 4))
 
 
 def test_the_penalty_is_zero_for_a_model_without_penalties() -> None:
-    assert PartPenalties()(WordEmbedding(size=3, width=2), {}) == 0.0
-    assert PartPenalties()(object(), {}) == 0.0
+    assert PartPenalties()(WordEmbedding(size=3, width=2), {}, torch.empty(0)) == 0.0
+    assert PartPenalties()(object(), {}, torch.empty(0)) == 0.0
 
 
 def test_one_term_works_with_several_models_and_current_weights() -> None:
     """The parts of a model are looked up once, but their penalties are computed at every step."""
     term, one, other = PartPenalties(), elmo(1.0), elmo(3.0)
     for _ in range(2):
-        torch.testing.assert_close(term(one, {}), torch.tensor(1.0 * 3 * 4))
-        torch.testing.assert_close(term(other, {}), torch.tensor(3.0 * 3 * 4))
+        torch.testing.assert_close(term(one, {}, torch.empty(0)), torch.tensor(1.0 * 3 * 4))
+        torch.testing.assert_close(term(other, {}, torch.empty(0)), torch.tensor(3.0 * 3 * 4))
     nn.init.constant_(other.mixes[0].weights, 1.0)  # type: ignore[arg-type,union-attr]
-    torch.testing.assert_close(term(other, {}), torch.tensor(3.0 * 3))
+    torch.testing.assert_close(term(other, {}, torch.empty(0)), torch.tensor(3.0 * 3))
 
 
 def test_the_gradient_of_the_penalty_is_added_to_that_of_the_loss() -> None:

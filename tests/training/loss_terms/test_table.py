@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 
 from gonie.errors import RecipeError
 from gonie.nn.inference import to_tensors
@@ -23,7 +23,7 @@ from gonie.training.fit import build_model
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
 from gonie.training.loss_terms.table import LOSS_TERMS, build_terms, check_terms, total_loss, with_terms
-from gonie.training.loss_terms.term import TermPart
+from gonie.training.loss_terms.term import LossTerm, TermContext, TermPart
 from gonie.training.optim import build_optimizer
 from gonie.training.run import start_run
 from gonie.training.updates import GradientUpdate
@@ -39,11 +39,11 @@ class PullConfig(Section):
 class Pull:
     """Computes weight · (bias of the scores − target)² / examples, and records its batches."""
 
-    def __init__(self, config: PullConfig, recipe: CorpusRecipe, examples: int) -> None:
-        self.config, self.recipe, self.examples = config, recipe, examples
+    def __init__(self, config: PullConfig, context: TermContext) -> None:
+        self.config, self.recipe, self.examples = config, context.recipe, context.examples
         self.seen: list[Mapping[str, Tensor]] = []
 
-    def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor:
+    def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
         self.seen.append(batch)
         bias = model.head().scores.bias
         found: Tensor = self.config.weight * (bias - self.config.target).square().sum() / self.examples
@@ -57,17 +57,23 @@ def pull(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(LOSS_TERMS, "pull", part)
 
 
+def built(recipe: CorpusRecipe, *, examples: int, model: nn.Module | None = None) -> list[LossTerm]:
+    """Build the terms of a recipe without its data."""
+    context = TermContext(recipe=recipe, model=model or nn.Linear(1, 1), examples=examples)
+    return list(build_terms(context).values())
+
+
 # --- terms of a recipe -----------------------------------------------------------------------------------
 
 
 def test_a_recipe_without_loss_terms_has_only_part_penalties() -> None:
-    assert [type(term) for term in build_terms(load_recipe("ner"), examples=3)] == [PartPenalties]
+    assert [type(term) for term in built(load_recipe("ner"), examples=3)] == [PartPenalties]
 
 
 def test_terms_have_a_fixed_order() -> None:
     """The sum of floats depends on the order."""
     recipe = load_recipe("ner", ["loss.pull.target=2", "train.l2=0.5"])
-    terms = build_terms(recipe, examples=3)
+    terms = built(recipe, examples=3)
     assert [type(term) for term in terms] == [PartPenalties, MatrixL2, Pull]
 
 
@@ -75,7 +81,7 @@ def test_a_section_of_a_recipe_file_becomes_a_term(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[data]\ntrain = "a"\n[model.words]\n[loss.pull]\ntarget = 2.5\n', "utf-8")
     recipe = load_recipe(path, ["loss.pull.weight=3"])
-    (_, term) = build_terms(recipe, examples=7)
+    (_, term) = built(recipe, examples=7)
     assert isinstance(term, Pull)
     assert term.config == PullConfig(target=2.5, weight=3.0)
     assert (term.recipe, term.examples) == (recipe, 7)
@@ -89,7 +95,7 @@ def test_the_total_loss_is_the_loss_plus_all_terms(name: str) -> None:
     recipe = load_recipe(name, changes)
     specimen = synthetic(recipe)
     model, batch = specimen.model.eval(), specimen.batch
-    terms = build_terms(recipe, examples=4)
+    terms = built(recipe, examples=4)
     plain = model.loss(batch)
     weights = [weight for key, weight in model.named_parameters() if ".mixes." in key and "weights" in key]
     mixes = 0.25 * sum(weight.square().sum() for weight in weights)
@@ -97,7 +103,7 @@ def test_the_total_loss_is_the_loss_plus_all_terms(name: str) -> None:
     wanted = plain + mixes + 0.5 / (2 * 4) * model.squares() + (bias - 2).square().sum() / 4
     found = total_loss(model, batch, terms)
     torch.testing.assert_close(found, wanted)
-    assert torch.equal(found, with_terms(plain, model, batch, terms))
+    assert torch.equal(found, with_terms(plain, model, batch, model.states(batch), terms))
     assert total_loss(model, batch, []).equal(plain)
     parameters = [weight for weight in model.parameters() if weight.requires_grad]
     for got, expected in zip(gradients(found, parameters), gradients(wanted, parameters), strict=True):
@@ -129,7 +135,7 @@ def test_a_step_includes_the_terms_but_reports_the_plain_loss(toy: Path) -> None
         loss = update(StepBatch(content, tokens=len(rows), weight=1), rate=0.1, epochs_done=0.0)
         return float(loss), dict(model.named_parameters())
 
-    term = Pull(PullConfig(target=2.0), recipe, 1)
+    term = Pull(PullConfig(target=2.0), TermContext(recipe=recipe, model=build_model(job), examples=1))
     (told, free), (also_told, pulled) = stepped(), stepped(term)
     assert told == also_told
     assert {key for key in free if not torch.equal(free[key], pulled[key])} == {"heads.tags.scores.bias"}
@@ -146,8 +152,8 @@ def test_a_run_is_trained_with_the_terms_of_its_recipe(
 ) -> None:
     made: list[Pull] = []
 
-    def build(config: PullConfig, recipe: CorpusRecipe, examples: int) -> Pull:
-        made.append(Pull(config, recipe, examples))
+    def build(config: PullConfig, context: TermContext) -> Pull:
+        made.append(Pull(config, context))
         return made[-1]
 
     part = TermPart(help="a pull of the scores", section=PullConfig, build=build)
@@ -188,7 +194,7 @@ def test_an_empty_table_refuses_every_term(monkeypatch: pytest.MonkeyPatch) -> N
     assert problems("loss.pull.target=2") == ["loss.pull: unknown loss term; known: none"]
 
 
-@pytest.mark.parametrize("use", [check_terms, lambda recipe: build_terms(recipe, examples=1)])
+@pytest.mark.parametrize("use", [check_terms, lambda recipe: built(recipe, examples=1)])
 def test_valid_terms_are_accepted_and_invalid_ones_refused(use: Callable[[Any], Any]) -> None:
     use(load_recipe("ner", ["loss.pull.target=2"]))
     with pytest.raises(RecipeError, match=r"loss\.pull\.target"):

@@ -21,6 +21,8 @@ Each method of ``CRF`` computes one property of this distribution.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -59,6 +61,8 @@ class CRF(nn.Module):
     each row; ``tags`` (B, T) int64; ``edges`` (B, T-1, K, K), optional, are added to ``transitions`` at each
     step, so that transitions may depend on the input. Values at padding are ignored.
     """
+
+    indexed: ClassVar = {"transitions": ("labels", "labels"), "start": ("labels",), "end": ("labels",)}
 
     def __init__(
         self, num_tags: int, *, allowed: Constraints | None = None, constrain_training: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -23,6 +25,7 @@ class CharCNN(nn.Module):
     """
 
     kinks = True  # where the maximum changes position
+    indexed: ClassVar = {"characters.weight": ("chars",)}
 
     def __init__(self, *, size: int, width: int, filters: int, kernel: int, dropout: float) -> None:
         super().__init__()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -23,6 +25,8 @@ class CharLSTM(nn.Module):
 
     Shape: ``chars`` (U, C), ``char_lengths`` (U,), ``forms`` (B, T) -> (B, T, 2 * hidden).
     """
+
+    indexed: ClassVar = {"characters.weight": ("chars",)}
 
     def __init__(self, *, size: int, width: int, hidden: int, dropout: float) -> None:
         super().__init__()

@@ -27,6 +27,7 @@ class FeatureEmbedding(nn.Module):
         self.dropout = checked_rate(dropout)
         self.weight = nn.Parameter(torch.empty(size, width))
         embedding_(self.weight, padding=None)
+        self.indexed: dict[str, tuple[str, ...]] = {"weight": (group,)}
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the summed vectors."""

@@ -3,6 +3,7 @@
 One layer per file, and combinators.
 """
 
+from gonie.nn.encoders.adapter import Adapted, Adapter
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.convolution import Convolution
@@ -15,6 +16,8 @@ from gonie.nn.encoders.window import Window
 
 __all__ = [
     "LSTM",
+    "Adapted",
+    "Adapter",
     "Bidirectional",
     "Bypass",
     "Convolution",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -24,6 +25,7 @@ class Scores(nn.Module):
     Shape: states (B, T, width) -> (B, T, num_tags).
     """
 
+    indexed: ClassVar = {"weight": ("labels",), "bias": ("labels",)}
     weight: Tensor | None
 
     def __init__(self, *, width: int, num_tags: int, direct: Mapping[str, int], dropout: float = 0.0) -> None:
@@ -51,5 +53,6 @@ class Scores(nn.Module):
 def _direct(group: str, size: int, num_tags: int, dropout: float) -> FeatureEmbedding:
     """Return weights for each feature and tag, initialised at 0."""
     part = FeatureEmbedding(group=group, size=size, width=num_tags, dropout=dropout)
+    part.indexed = {"weight": (group, "labels")}
     nn.init.zeros_(part.weight)
     return part

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -25,6 +26,7 @@ class TextScores(nn.Module):
     Shape: vectors (N, width) -> (N, num_labels).
     """
 
+    indexed: ClassVar = {"weight": ("labels",), "bias": ("labels",)}
     weight: Tensor | None
 
     def __init__(
@@ -56,5 +58,6 @@ class TextScores(nn.Module):
 def _direct(group: str, size: int, num_labels: int) -> Bag:
     """Return weights for each n-gram and label, initialised at 0."""
     part = Bag(group=group, size=size, width=num_labels)
+    part.indexed = {"weight": (group, "labels")}
     nn.init.zeros_(part.weight)
     return part

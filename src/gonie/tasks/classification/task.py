@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, cast
 
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.load import load_text_bundle
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gonie.tasks.classification.explanation import TextExplanations
     from gonie.tasks.classification.recipe import TextRecipe
     from gonie.tasks.classification.records import TextRecords
+    from gonie.tasks.sections import CorpusRecipe, Recipe
     from gonie.tasks.torch.task import TorchTask
 
 
@@ -53,6 +54,13 @@ def _torch() -> TorchTask:
     return task
 
 
+def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
+    """Return the recipe with the network of the model that it starts from, if any."""
+    from gonie.tasks.start import with_shape_of_start
+
+    return with_shape_of_start(cast("CorpusRecipe", recipe), note)
+
+
 CLASSIFICATION = Task(
     name="classify",
     model="classifier",
@@ -67,4 +75,5 @@ CLASSIFICATION = Task(
     evaluation=_evaluation,
     explanation=_explanation,
     baselines=_baselines,
+    resolve=_resolve,
 )

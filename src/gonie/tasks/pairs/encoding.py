@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gonie.features.encoding import Encoding
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
+from gonie.features.vocabulary import Vocabulary
 from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report
@@ -51,6 +53,16 @@ class PairEncoding:
     def labels(self) -> Sequence[str]:
         """The labels of the model, ``VALUE`` alone for a model of values."""
         return self.texts.labels
+
+    @property
+    def words(self) -> Encoding:
+        """The encoding of words."""
+        return self.texts.words
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies that weights of a network belong to, by the names that its parts use."""
+        return self.texts.vocabularies
 
     def encode(self, pairs: Sequence[LabelledPair]) -> TextCorpus:
         """Cut and encode pairs."""

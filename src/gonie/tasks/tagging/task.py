@@ -55,11 +55,12 @@ def _torch() -> TorchTask:
 
 
 def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
-    """Return the recipe with the contextual sources that suit its training file."""
+    """Return the recipe with the network of its start, or the contextual sources that suit its file."""
+    from gonie.tasks.start import with_shape_of_start
     from gonie.tasks.tagging.torch.data import training_sentences
     from gonie.tasks.torch.contextual import resolve_sources
 
-    tagging = cast("TagRecipe", recipe)
+    tagging = with_shape_of_start(cast("TagRecipe", recipe), note)
     return resolve_sources(tagging, training_sentences(tagging), note)
 
 

@@ -22,13 +22,14 @@ from gonie.nn.embeddings.features import FeatureEmbedding
 from gonie.nn.embeddings.none import NoEmbedding
 from gonie.nn.embeddings.stack import Stack
 from gonie.nn.embeddings.words import WordEmbedding
+from gonie.nn.encoders.adapter import Adapted
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.protocols import ContextualEmbedding, Embedding, Encoder
 from gonie.tasks.contextual import LoadedSource
 from gonie.tasks.parts import CHARS, ENCODERS
-from gonie.tasks.sections import DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
+from gonie.tasks.sections import AdapterConfig, DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
 
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
     "plain": nn.Dropout,
@@ -147,10 +148,17 @@ def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> Wo
     return words
 
 
-def build_reader(embedding: Embedding, encoder: EncoderConfig, dropout: DropoutConfig) -> Encoder:
+def build_reader(
+    embedding: Embedding,
+    encoder: EncoderConfig,
+    dropout: DropoutConfig,
+    adapter: AdapterConfig | None = None,
+) -> Encoder:
     """Build the encoder over an embedding, with a bypass for contextual vectors at its output."""
     past = sum(part.place_width for part in contextual_parts(embedding) if "output" in part.places)
     inner = build_encoder(encoder, embedding.width - past, dropout)
+    if adapter is not None:
+        inner = Adapted(encoder=inner, hidden=adapter.hidden)
     return Bypass(encoder=inner, passed=past) if past else inner
 
 
@@ -174,9 +182,3 @@ def contextual_parts(model: object) -> list[ContextualEmbedding]:
     """Return the contextual embeddings among the parts of a model."""
     modules = model.modules() if isinstance(model, nn.Module) else ()
     return [part for part in modules if isinstance(part, ContextualEmbedding)]
-
-
-def learning_rates(model: nn.Module) -> dict[str, float]:
-    """Return the learning-rate multiples of parts (``rate_scale``), by the prefix of parameter names."""
-    scales = {name: getattr(part, "rate_scale", None) for name, part in model.named_modules()}
-    return {f"{name}.": float(scale) for name, scale in scales.items() if scale is not None}

@@ -16,6 +16,7 @@ from gonie.tasks.sections import EmbeddingConfig
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.layers import resting_layers
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
 SHOWN_LABELS = 12
@@ -35,6 +36,7 @@ def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetu
         patience=config.patience,
         prefer_later=True,  # a small dev set often gives equal scores
         examples=len(job.train),
+        resting=resting_layers(model, config),
         summary=_summary(job, model),
     )
 

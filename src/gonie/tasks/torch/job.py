@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from gonie.export.exportable import Exportable
 from gonie.features.corpus import Examples
@@ -19,6 +19,9 @@ from gonie.metrics.intervals import Interval
 from gonie.metrics.significance import Tally
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
+
+if TYPE_CHECKING:  # it loads runs, which needs jobs
+    from gonie.tasks.torch.start import Start
 
 Note = Callable[[str], None]
 Split = Literal["dev", "test", "sample"]
@@ -129,6 +132,16 @@ class ExampleJob(Job, Protocol):
     @property
     def recipe(self) -> CorpusRecipe:
         """The recipe."""
+        ...
+
+    @property
+    def encoding(self) -> Any:
+        """The encoding of its examples (``gonie.tasks.torch.start.TaskEncoding``)."""
+        ...
+
+    @property
+    def start(self) -> Start | None:
+        """The model that the recipe starts from, if it names one."""
         ...
 
     @property

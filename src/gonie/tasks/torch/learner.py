@@ -19,3 +19,15 @@ class Learner(Protocol):
     def loss(self, batch: Any) -> Tensor:
         """Return the mean loss of a batch (``StepBatch.content``). Shape: ()."""
         ...
+
+
+class StateLearner(Learner, Protocol):
+    """A model whose loss is that of a head over states. Loss terms read the states too."""
+
+    def states(self, batch: Any) -> Tensor:
+        """Return the states that the heads read: (B, T, H) of a tagger, (N, P) of a text model."""
+        ...
+
+    def loss_of(self, states: Tensor, batch: Any) -> Tensor:
+        """Return the mean loss of a batch, given its states. Shape: ()."""
+        ...

@@ -20,6 +20,7 @@ from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
 from gonie.tasks.torch.contextual import Sources, spelled_bytes
+from gonie.tasks.torch.start import Start
 from gonie.text.fold import fold_text
 from gonie.text.normalize import Normalization
 from gonie.text.report import SHOWN_SPANS, Report
@@ -34,9 +35,9 @@ Note = Callable[[str], None]
 Example = TypeVar("Example")
 
 
-def vectors_of(data: CorpusConfig) -> Vectors | None:
-    """Read the pretrained vectors of the recipe, if it names any."""
-    if data.vectors is None:
+def vectors_of(data: CorpusConfig, start: Start | None = None) -> Vectors | None:
+    """Read the pretrained vectors of the recipe, if it names any. A model with a start has those of it."""
+    if data.vectors is None or start is not None:
         return None
     return read_vectors(locate(data.vectors), limit=data.vectors_limit, fold=data.fold_text)
 
@@ -49,8 +50,12 @@ def fit_encoding(
     extractors: list[Extractor],
     *,
     sources: Sources | None = None,
+    start: Start | None = None,
 ) -> tuple[Encoding, Counter[str]]:
-    """Fit the encoding to the training texts. Also return the count of each label."""
+    """Fit the encoding to the training texts. Also return the count of each label.
+
+    With a ``start``, the encoding also has its vocabularies, and its labels if they are kept.
+    """
     data = recipe.data
     normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
     jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
@@ -67,13 +72,21 @@ def fit_encoding(
         longest=spelled_bytes(sources or {}),
         fold=data.fold_text,
     )
+    if start is not None:
+        kept = start.words.labels if recipe.train.keep_labels else ()
+        encoding = encoding.merged(start.words, labels=[*encoding.labels, *kept])
     return encoding, counts.labels
 
 
 def pretrained_table(
-    vectors: Vectors | None, encoding: Encoding, seed: int, note: Note
+    vectors: Vectors | None, encoding: Encoding, seed: int, note: Note, start: Start | None = None
 ) -> PretrainedVectors | None:
-    """Return a vector for every word of ``encoding``. ``note`` receives the coverage of the file."""
+    """Return a vector for every word of ``encoding``, those of ``start`` if there is one.
+
+    ``note`` receives the coverage of the file.
+    """
+    if start is not None:
+        return start.vectors(encoding)
     if vectors is None:
         return None
     pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))

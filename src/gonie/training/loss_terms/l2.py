@@ -17,7 +17,7 @@ class MatrixL2:
     def __init__(self, *, strength: float, examples: int) -> None:
         self._factor = strength / (2 * examples)
 
-    def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor:
+    def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
         """Return the penalty. Shape: ()."""
         penalty: Tensor = self._factor * model.squares()
         return penalty

@@ -21,7 +21,7 @@ class PartPenalties:
         self._model: Any = None
         self._parts: list[ContextualEmbedding] = []
 
-    def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor | float:
+    def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor | float:
         """Return the sum of the penalties. Shape: ()."""
         if model is not self._model:
             self._model, self._parts = model, contextual_parts(model)

@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from torch import Tensor
+from torch import Tensor, nn
 
 from gonie.errors import RecipeError
 from gonie.tasks.recipe import explain_invalid
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
-from gonie.training.loss_terms.term import LossTerm, TermPart
+from gonie.training.loss_terms.term import LossTerm, TermContext, TermPart
 
 LOSS_TERMS: dict[str, TermPart] = {}
 """Loss terms by the NAME of ``[loss.NAME]`` in a recipe."""
 
+PARTS, L2 = "part penalties", "train.l2"
+"""The names of the terms that are no section of ``loss``."""
 
-def build_terms(recipe: Recipe, *, examples: int) -> list[LossTerm]:
-    """Build the terms of a recipe: penalties of parts, ``train.l2``, and those of ``[loss.*]``.
 
-    Tasks without labelled examples have no terms.
-    """
-    if not isinstance(recipe, CorpusRecipe):
-        return []
-    terms: list[LossTerm] = [PartPenalties()]
+def build_terms(context: TermContext) -> dict[str, LossTerm]:
+    """Build the terms of a recipe: penalties of parts, ``train.l2``, and those of ``[loss.*]``, by name."""
+    recipe = context.recipe
+    terms: dict[str, LossTerm] = {PARTS: PartPenalties()}
     if recipe.train.l2:
-        terms.append(MatrixL2(strength=recipe.train.l2, examples=examples))
+        terms[L2] = MatrixL2(strength=recipe.train.l2, examples=context.examples)
     check_terms(recipe)
     for name, values in recipe.loss.items():
         part = LOSS_TERMS[name]
-        terms.append(part.build(part.section.model_validate(values), recipe, examples))
+        terms[name] = part.build(part.section.model_validate(values), context)
     return terms
+
+
+def trained_terms(terms: Mapping[str, LossTerm]) -> nn.ModuleDict:
+    """Return the terms that have weights of their own, by name."""
+    return nn.ModuleDict({name: term for name, term in terms.items() if isinstance(term, nn.Module)})
 
 
 def check_terms(recipe: Recipe) -> None:
@@ -44,16 +48,20 @@ def check_terms(recipe: Recipe) -> None:
         raise RecipeError(problems)
 
 
-def total_loss(model: Any, batch: Mapping[str, Tensor], terms: Sequence[LossTerm]) -> Tensor:
-    """Return the task's loss plus all terms. Shape: ()."""
-    loss: Tensor = model.loss(batch)
-    return with_terms(loss, model, batch, terms)
+def total_loss(model: Any, batch: Mapping[str, Tensor], terms: Collection[LossTerm]) -> Tensor:
+    """Return the task's loss plus all terms, added in order. Shape: ()."""
+    if not terms:
+        return model.loss(batch)  # type: ignore[no-any-return]
+    states = model.states(batch)
+    return with_terms(model.loss_of(states, batch), model, batch, states, terms)
 
 
-def with_terms(loss: Tensor, model: Any, batch: Mapping[str, Tensor], terms: Sequence[LossTerm]) -> Tensor:
+def with_terms(
+    loss: Tensor, model: Any, batch: Mapping[str, Tensor], states: Tensor, terms: Iterable[LossTerm]
+) -> Tensor:
     """Return the loss plus all terms, added in order. Shape: ()."""
     for term in terms:
-        loss = loss + term(model, batch)
+        loss = loss + term(model, batch, states)
     return loss
 
 

@@ -6,18 +6,54 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
+from gonie.errors import RecipeError
 from gonie.tasks.section import Section
 from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.torch.job import ExampleJob
 
 
 class LossTerm(Protocol):
-    """A scalar that is added to the loss of a batch."""
+    """A scalar that is added to the loss of a batch.
 
-    def __call__(self, model: Any, batch: Mapping[str, Tensor]) -> Tensor | float:
-        """Return the term for a batch, after the loss of ``model`` on it was computed. Shape: ()."""
+    A term with weights of its own, such as the classifier of a domain adversary, is a torch module. Its
+    weights are trained and saved in checkpoints with those of the model, but they are not exported.
+
+    Random numbers come from torch's generator, which is seeded for each step. So a resumed run is exact.
+    """
+
+    def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor | float:
+        """Return the term for a batch, given the ``states`` that ``model`` computed for it. Shape: ().
+
+        The states are those that the head of the model reads: (B, T, H) of a tagger, (N, P) of a text model.
+        """
         ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermContext:
+    """What a term may be built from, besides its section of the recipe."""
+
+    recipe: CorpusRecipe
+    model: nn.Module
+    """The model in training, on its device."""
+    examples: int
+    """The number of training examples."""
+    job: ExampleJob | None = None
+    """The recipe with its data, or None if there is no data (`gonie check-gradients`)."""
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the model."""
+        return next(self.model.parameters()).device
+
+    def need_job(self, term: str) -> ExampleJob:
+        """Return the job, or raise an error for a term that needs its data."""
+        if self.job is None:
+            raise RecipeError([f"loss.{term}: needs training data, which this command does not read"])
+        return self.job
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,5 +62,5 @@ class TermPart:
 
     help: str
     section: type[Section]
-    build: Callable[[Any, CorpusRecipe, int], LossTerm]
-    """Section, recipe and the number of training examples -> term."""
+    build: Callable[[Any, TermContext], LossTerm]
+    """Section and context -> term."""

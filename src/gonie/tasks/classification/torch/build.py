@@ -65,7 +65,7 @@ def build_classifier(
     ``counts`` has the number of training texts of each label, for balanced weights.
     """
     embedding = build_embedding(config, encoding.words, words, sources or {})
-    reader = build_reader(embedding, config.encoder, config.dropout)
+    reader = build_reader(embedding, config.encoder, config.dropout, config.adapter)
     lower = build_level(reader, config.encoder, config.pooling, config.dropout)
     sentences = None
     if upper := config.sentences:

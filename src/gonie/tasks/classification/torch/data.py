@@ -30,6 +30,7 @@ from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.start import Start, load_start
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -68,6 +69,8 @@ class TextData:
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
     """The contextual sources of the recipe."""
+    start: Start | None = None
+    """The model that the recipe starts from."""
     sample: Sequence[LabelledText] = ()
     """Training texts to score after each epoch (``train.score_train``)."""
 
@@ -85,6 +88,7 @@ class TextData:
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
+        digest.update(self.start.digest.encode() if self.start else b"")
         return digest.hexdigest()
 
 
@@ -135,17 +139,21 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     warn_korean(data.train, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
-    vectors = vectors_of(data)
+    start = load_start(recipe)
+    vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources, start=start
     )
     running = (passage.running for passage in cut)
     bag = fit_bag(recipe.model.bag, running, fold=data.fold_text) if recipe.model.bag else None
+    if bag and start and start.encoding.bag:
+        bag = NGramBag(ngrams=bag.ngrams, vocabulary=bag.vocabulary.merged(start.encoding.bag.vocabulary))
+    kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     encoding = TextEncoding(
         passages=passages,
         words=words,
-        labels=sorted(labels),
+        labels=sorted({*labels, *kept}),
         multi_label=data.multi_label,
         bag=bag,
     )
@@ -167,9 +175,10 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         train=corpus,
         dev=dev,
         test=test,
-        pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
+        pretrained=pretrained_table(vectors, words, recipe.train.seed, note, start),
         labels=labels,
         sources=sources,
+        start=start,
         sample=sampled(train, recipe.train.score_train),
     )
 
@@ -197,6 +206,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "sources": sources_key(model),
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
+        "start": [recipe.train.start, recipe.train.keep_labels],
         "seed": recipe.train.seed if data.dev is None or data.vectors or data.noise.copies else None,
     }
     return json.dumps(read)

@@ -27,10 +27,11 @@ from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.run_files import ENCODING, SAMPLES
-from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
+from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
 from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
@@ -54,10 +55,12 @@ class TextJob:
         self.data = data
         self.train = data.train
         self.labels = data.labels
+        self.encoding = data.encoding
+        self.start = data.start
 
     def rates(self, model: ClassifyingNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""
-        return learning_rates(model)
+        return layer_rates(model, self.recipe.train)
 
     def with_recipe(self, recipe: TextRecipe) -> TextJob:
         """Return a job with the same data for another recipe."""

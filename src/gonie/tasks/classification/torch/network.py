@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.nn.protocols import Embedding, Encoder, Pooling, TextHead, as_modules
+from gonie.tasks.torch.layers import encoder_layers
 from gonie.tasks.torch.matrices import squared_norm
 
 LABEL = "label"
@@ -84,6 +85,10 @@ class TextNetwork(nn.Module, ABC):
         return vectors
 
     @abstractmethod
+    def layers(self) -> dict[str, nn.Module]:
+        """Return the layers from the bottom to the top, by name."""
+
+    @abstractmethod
     def pool(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Pooled:
         """Return the vectors of the texts, from those of their tokens (B, T, D)."""
 
@@ -91,13 +96,21 @@ class TextNetwork(nn.Module, ABC):
         """Return the scores of the labels, (N, K), from ``vectors`` (N, P) and direct n-grams."""
         return self.head(head).score(vectors, batch)
 
+    def states(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors of the texts, which the heads read, (N, P)."""
+        return self.pool(self.embed(batch), batch).vectors
+
     def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
         """Return the scores of a batch, (N, K)."""
-        return self.score(self.pool(self.embed(batch), batch).vectors, batch, head)
+        return self.score(self.states(batch), batch, head)
 
     def loss(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
         """Return the head's loss on a batch with gold ``labels``, mean over its texts. Shape: ()."""
-        return self.head(head).loss(self(batch, head), batch)
+        return self.loss_of(self.states(batch), batch, head)
+
+    def loss_of(self, states: Tensor, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
+        """Return the head's loss, given the ``states`` (N, P) of the batch. Shape: ()."""
+        return self.head(head).loss(self.score(states, batch, head), batch)
 
 
 class ClassifyingNetwork(TextNetwork):
@@ -148,6 +161,13 @@ class ClassifyingNetwork(TextNetwork):
             return Pooled(self.dropout(below[:, 0]), words, mask.to(rows.dtype))
         pooled, sentences = self.sentences(below, mask)
         return Pooled(self.dropout(pooled), words, sentences)
+
+    def layers(self) -> dict[str, nn.Module]:
+        """Return the layers from the bottom to the top, by name."""
+        embedding, pooling = as_modules([self.embedding, self.words.pooling])
+        upper = {} if self.sentences is None else {"sentences": self.sentences}
+        below = {"embedding": embedding, **encoder_layers(self.words.encoder), "pooling": pooling}
+        return {**below, **upper, "head": self.heads}
 
     def squares(self) -> Tensor:
         """Return ‖W‖² of all matrices except those of the embedding. Shape: ()."""

@@ -81,7 +81,7 @@ def build_pair_network(
     """Build a fresh network for ``encoding``, with word vectors laid out as ``words`` says."""
     rates = config.dropout
     embedding = build_embedding(config, encoding.texts.words, words, sources or {})
-    encoder = build_reader(embedding, config.encoder, rates)
+    encoder = build_reader(embedding, config.encoder, rates, config.adapter)
     plan = MatchingPlan(config.matching, encoder, reads_both_ways(config.encoder), rates)
     matching: Matching = MATCHINGS[config.matching.kind].build(plan)
     hidden = Projection(width=matching.width, hidden=config.head.hidden) if config.head.hidden else None

@@ -27,6 +27,7 @@ from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.start import Start, load_start
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -57,6 +58,8 @@ class PairData:
     labels: Counter[str]
     """How many training pairs have each label; of values, how many lie in each fifth of the scale."""
     sources: Sources = field(default_factory=dict)
+    start: Start | None = None
+    """The model that the recipe starts from."""
     sample: Sequence[LabelledPair] = ()
     """Training pairs to score after each epoch, as many as ``train.score_train`` asks for."""
 
@@ -72,6 +75,7 @@ class PairData:
         for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
+        digest.update(self.start.digest.encode() if self.start else b"")
         return digest.hexdigest()
 
 
@@ -86,11 +90,13 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     warn_korean(data.train, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, partial(cut_pair, passages), note, noun="pair")
-    vectors, sources = vectors_of(data), load_sources(recipe, note)
+    start = load_start(recipe)
+    vectors, sources = vectors_of(data, start), load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources
+        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources, start=start
     )
-    names = sorted(labels) if scale is None else [VALUE]
+    kept = start.encoding.labels if start and recipe.train.keep_labels else ()
+    names = sorted({*labels, *kept}) if scale is None else [VALUE]
     texts = TextEncoding(passages=passages, words=words, labels=names, multi_label=False, bag=None)
     encoding = PairEncoding(texts=texts, scale=scale)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
@@ -111,9 +117,10 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
         train=corpus,
         dev=dev,
         test=test,
-        pretrained=pretrained_table(vectors, words, recipe.train.seed, note),
+        pretrained=pretrained_table(vectors, words, recipe.train.seed, note, start),
         labels=labels,
         sources=sources,
+        start=start,
         sample=sampled(train, recipe.train.score_train),
     )
 
@@ -138,6 +145,7 @@ def pair_data_key(recipe: PairRecipe) -> str:
         "jamo": bool(model.chars and model.chars.jamo),
         "sources": sources_key(model),
         "sample": recipe.train.score_train,
+        "start": [recipe.train.start, recipe.train.keep_labels],
         "seed": recipe.train.seed if data.dev is None or data.vectors else None,
     }
     return json.dumps(read)

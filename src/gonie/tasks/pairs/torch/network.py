@@ -11,6 +11,7 @@ from gonie.errors import InputError
 from gonie.nn.matching import Matching, PairDropout, Projection
 from gonie.nn.protocols import Embedding, Encoder, TextHead, as_modules
 from gonie.tasks.classification.torch.network import Pooled, TextNetwork
+from gonie.tasks.torch.layers import encoder_layers
 from gonie.tasks.torch.matrices import squared_norm
 
 
@@ -78,6 +79,13 @@ class PairNetwork(TextNetwork):
         rows = torch.cat([first, second])  # (B,)
         token_shares = torch.zeros_like(shares).index_copy(0, rows, shares)
         return Pooled(pairs, token_shares, pairs.new_full(places.shape, 0.5))
+
+    def layers(self) -> dict[str, nn.Module]:
+        """Return the layers from the bottom to the top, by name."""
+        embedding, *_ = as_modules([self.embedding])
+        below = {"embedding": embedding, **encoder_layers(self.encoder), "matching": self.matching}
+        hidden = {} if self.hidden is None else {"hidden": self.hidden}
+        return {**below, **hidden, "head": self.heads}
 
     def squares(self) -> Tensor:
         """Return ‖W‖² of all matrices except those of the embedding. Shape: ()."""

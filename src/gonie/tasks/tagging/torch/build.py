@@ -80,7 +80,7 @@ def build_tagger(
     ``options`` (S, K), for partial tags, are the tags that each id in ``tags`` stands for.
     """
     embedding = build_embedding(config, encoding, words, sources or {})
-    encoder = build_reader(embedding, config.encoder, config.dropout)
+    encoder = build_reader(embedding, config.encoder, config.dropout, config.adapter)
     drop = DROPOUTS[config.dropout.kind]
     return TaggingNetwork(
         embedding=embedding,

@@ -37,6 +37,7 @@ from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.start import Start, load_start
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -78,6 +79,8 @@ class TagData:
     labels: Counter[str]
     sources: Sources = field(default_factory=dict)
     """The contextual sources of the recipe."""
+    start: Start | None = None
+    """The model that the recipe starts from."""
     given_scheme: Scheme | None = None
     """The tag scheme of the training file."""
     options: NDArray[np.bool_] | None = None
@@ -99,6 +102,7 @@ class TagData:
         for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
+        digest.update(self.start.digest.encode() if self.start else b"")
         return digest.hexdigest()
 
 
@@ -282,7 +286,8 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
 
     part = None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error")
-    vectors = vectors_of(data)
+    start = load_start(recipe)
+    vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
     dev_is_train = data.dev is None and train is everything
     train = WithWords(train)
@@ -290,7 +295,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     shared = SharedExamples(SENTENCES, held)
     watched = Watched(train, shared)
     texts = watched if part is None else Chained(watched, Untagged(part))
-    encoding, labels = fit_encoding(recipe, texts, target, vectors, build_extractors(recipe), sources=sources)
+    encoding, labels = fit_encoding(
+        recipe, texts, target, vectors, build_extractors(recipe), sources=sources, start=start
+    )
     _check_some_tags(labels, target, data.train)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
@@ -332,10 +339,11 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         train=corpus,
         dev=dev,
         test=test,
-        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note),
+        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note, start),
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
         sources=sources,
+        start=start,
         given_scheme=found.scheme,
         options=None if part is None else sets.table(),
         sentences=train,
@@ -414,6 +422,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "rules": [head.constrained, head.forbidden, head.constrain_training],
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
+        "start": [recipe.train.start, recipe.train.keep_labels],
         "seed": recipe.train.seed if data.dev is None or data.vectors or data.noise.copies else None,
     }
     return json.dumps(read)

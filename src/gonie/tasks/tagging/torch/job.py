@@ -27,10 +27,11 @@ from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
-from gonie.tasks.torch.build import WordTable, learning_rates, plan_words
+from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
 from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
+from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.text.rules import allowed
@@ -52,10 +53,12 @@ class TagJob:
         self.data = data
         self.train = data.train
         self.labels = data.labels
+        self.encoding = data.encoding
+        self.start = data.start
 
     def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""
-        return learning_rates(model)
+        return layer_rates(model, self.recipe.train)
 
     def with_recipe(self, recipe: TagRecipe) -> TagJob:
         """Return a job with the same data for another recipe."""

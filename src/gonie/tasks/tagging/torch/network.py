@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.nn.protocols import Embedding, Encoder, Head, as_modules
+from gonie.tasks.torch.layers import encoder_layers
 from gonie.tasks.torch.matrices import squared_norm
 
 TAGS = "tags"
@@ -53,6 +54,11 @@ class TaggingNetwork(nn.Module):
             raise InputError(f"no such head: {name!r}", fix=f"Use one of {', '.join(self.heads)}")
         return cast("Head", self.heads[name])
 
+    def layers(self) -> dict[str, nn.Module]:
+        """Return the layers from the bottom to the top, by name."""
+        embedding, *_ = as_modules([self.embedding])
+        return {"embedding": embedding, **encoder_layers(self.encoder), "head": self.heads}
+
     def embed(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the vectors of the tokens, (B, T, D)."""
         vectors: Tensor = self.input_dropout(self.word_dropout(self.embedding(batch)))
@@ -67,9 +73,13 @@ class TaggingNetwork(nn.Module):
         """Return the scores of the tags, (B, T, K), from ``states`` (B, T, H) and direct features."""
         return self.head(head).score(states, batch)
 
+    def states(self, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the states that the heads read, (B, T, H)."""
+        return self.encode(self.embed(batch), batch["mask"])
+
     def forward(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
         """Return the scores of a batch, (B, T, K)."""
-        return self.score(self.encode(self.embed(batch), batch["mask"]), batch, head)
+        return self.score(self.states(batch), batch, head)
 
     def squares(self) -> Tensor:
         """Return ‖W‖² of all matrices of encoder and heads. Shape: ()."""
@@ -77,4 +87,8 @@ class TaggingNetwork(nn.Module):
 
     def loss(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
         """Return the head's loss on a batch with gold ``tags``, mean over its sentences. Shape: ()."""
-        return self.head(head).loss(self(batch, head), batch)
+        return self.loss_of(self.states(batch), batch, head)
+
+    def loss_of(self, states: Tensor, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
+        """Return the head's loss, given the ``states`` (B, T, H) of the batch. Shape: ()."""
+        return self.head(head).loss(self.score(states, batch, head), batch)

@@ -1,0 +1,89 @@
+"""The layers of a network from the bottom to the top: freezing, gradual unfreezing and learning rates.
+
+A network returns its layers by name (``layers``): the embedding, the layers of its encoder, and so on up to
+the head.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from torch import nn
+
+from gonie.errors import RecipeError
+from gonie.nn.encoders.adapter import Adapter
+from gonie.nn.encoders.deep import Deep
+from gonie.tasks.sections import TrainConfig
+
+HEAD = "head"
+
+
+def encoder_layers(encoder: Any, name: str = "encoder") -> dict[str, nn.Module]:
+    """Return the layers of an encoder: ``encoder``, or ``encoder.1``, ``encoder.2`` if it has several."""
+    part = encoder
+    while not isinstance(part, Deep) and isinstance(getattr(part, "encoder", None), nn.Module):
+        part = part.encoder  # within a bypass or adapters
+    if not isinstance(part, Deep):
+        return {name: encoder}
+    return {f"{name}.{number}": layer for number, layer in enumerate(part.layers, start=1)}
+
+
+def freeze_layers(model: Any, config: TrainConfig) -> None:
+    """Turn off the training of the layers in ``train.freeze``, and of all but the head if there are adapters.
+
+    Adapters are always trained. ``encoder`` stands for all layers of the encoder.
+    """
+    layers: Mapping[str, nn.Module] = model.layers()
+    adapters = [part for part in model.modules() if isinstance(part, Adapter)]
+    names = config.freeze or ([name for name in layers if name != HEAD] if adapters else [])
+    for name in names:
+        chosen = [layer for own, layer in layers.items() if own == name or own.startswith(f"{name}.")]
+        if not chosen:
+            near = difflib.get_close_matches(name, layers, n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise RecipeError([f"train.freeze: no layer {name!r}{meant} Use {', '.join(layers)}"])
+        for layer in chosen:
+            layer.requires_grad_(requires_grad=False)
+    for adapter in adapters:
+        adapter.requires_grad_(requires_grad=True)
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise RecipeError(["train.freeze: all layers are frozen; leave at least one out"])
+
+
+def resting_layers(model: Any, config: TrainConfig) -> Callable[[float], Iterable[nn.Module]]:
+    """Return the function that returns the layers that are not trained yet after some epochs."""
+    layers = list(model.layers().values())
+
+    def resting(epochs_done: float) -> Iterable[nn.Module]:
+        if not config.unfreeze:
+            return ()
+        open_layers = 1 + int(epochs_done / config.unfreeze)
+        return layers[: max(0, len(layers) - open_layers)]
+
+    return resting
+
+
+def layer_rates(model: Any, config: TrainConfig) -> dict[str, float]:
+    """Return multiples of the learning rate by the prefix of parameter names, the longest prefixes first.
+
+    They are the products of ``train.layer_rate`` for each layer and of ``part_rates``.
+    """
+    own = part_rates(model)
+    if config.layer_rate == 1.0:
+        return own
+    names = {id(part): name for name, part in model.named_modules()}
+    layers = [names[id(layer)] for layer in model.layers().values()]
+    depths = {f"{name}.": config.layer_rate**depth for depth, name in enumerate(reversed(layers))}
+    rates = {
+        prefix: scale * next((rate for layer, rate in depths.items() if prefix.startswith(layer)), 1.0)
+        for prefix, scale in own.items()
+    }
+    return dict(sorted({**depths, **rates}.items(), key=lambda item: -len(item[0])))
+
+
+def part_rates(model: nn.Module) -> dict[str, float]:
+    """Return the learning-rate multiples of parts (``rate_scale``), by the prefix of parameter names."""
+    scales = {name: getattr(part, "rate_scale", None) for name, part in model.named_modules()}
+    return {f"{name}.": float(scale) for name, scale in scales.items() if scale is not None}

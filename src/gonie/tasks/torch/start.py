@@ -1,0 +1,229 @@
+"""A trained model as the starting point of another one: its vocabulary, its word vectors and its weights.
+
+The new model has the vocabularies of both, and a head for its own labels. Weights of shared entries (words,
+characters, features, labels) are copied, and so are all weights that belong to no vocabulary. Other words and
+characters start with the vector of the unknown word or character, and other features with zeros. So before
+the first step, the states of the new model are those of the start for any text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from gonie.errors import RecipeError
+from gonie.features.encoding import Encoding
+from gonie.features.vectors import PretrainedVectors
+from gonie.features.vocabulary import UNKNOWN, Vocabulary
+from gonie.nn.embeddings.words import WordEmbedding
+from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.torch.trained import BEST, load_trained
+
+LABELS = "labels"
+"""The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
+NEW_AS_UNKNOWN = ("chars",)
+"""Vocabularies whose new entries start as the unknown entry. New entries of others start with zeros."""
+
+
+class TaskEncoding(Protocol):
+    """The encoding of any task over labelled examples."""
+
+    @property
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The vocabularies that weights of a network belong to, by name."""
+        ...
+
+    @property
+    def labels(self) -> Sequence[str]:
+        """The tags or labels."""
+        ...
+
+
+@dataclass(frozen=True)
+class Start:
+    """The trained network of a run, from which another one starts."""
+
+    folder: Path
+    recipe: CorpusRecipe
+    encoding: Any
+    """The encoding of its task."""
+    model: nn.Module
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of its weights. A run that starts from it resumes only with the same ones."""
+        return hashlib.sha256((self.folder / BEST).read_bytes()).hexdigest()
+
+    @property
+    def words(self) -> Encoding:
+        """The encoding of its words."""
+        return self.encoding if isinstance(self.encoding, Encoding) else self.encoding.words
+
+    def merge(self, encoding: Encoding) -> Encoding:
+        """Return the encoding with the vocabularies of both."""
+        return encoding.merged(self.words)
+
+    def vectors(self, encoding: Encoding) -> PretrainedVectors | None:
+        """Return its word vectors for the words of ``encoding``, if it has any.
+
+        Words that it does not have get the vector of the unknown word. ``found`` are those that it did not
+        train.
+        """
+        part = next((part for part in self.model.modules() if isinstance(part, WordEmbedding)), None)
+        if part is None:
+            return None
+        rows = _rows(encoding.words, self.words.words)
+        return PretrainedVectors(part.table()[rows].detach().numpy(), _fixed_words(part)[rows].numpy())
+
+    @torch.no_grad()
+    def copy_to(self, model: nn.Module, encoding: TaskEncoding) -> Copied:
+        """Copy the weights to ``model``, which has the vocabularies and labels of ``encoding``.
+
+        It was built with the word vectors of ``vectors``.
+        """
+        own = dict(self.model.named_parameters())
+        indices = _Indices(encoding, self.encoding)
+        places = _indexed(model)
+        copied, fresh, problems = 0, [], []
+        tables = [part.weight for part in model.modules() if isinstance(part, WordEmbedding)]
+        for name, weight in model.named_parameters():
+            source = own.get(_unwrapped(model, name))
+            if any(weight is table for table in tables):
+                copied += weight.numel()
+            elif source is None:
+                fresh.append(name)
+            elif name in places:
+                copied += indices.copy(weight, source, places[name])
+            elif weight.shape == source.shape:
+                weight.copy_(source)
+                copied += weight.numel()
+            else:
+                problems.append(f"{name} has the shape {_shape(weight)}, and {_shape(source)} in the start")
+        if problems:
+            raise RecipeError([f"train.start: {self.folder} has another shape: {each}" for each in problems])
+        buffers = dict(self.model.named_buffers())
+        for place, part in model.named_modules():
+            for name in getattr(part, "moves", ()):
+                part.get_buffer(name).copy_(buffers[_unwrapped(model, f"{place}.{name}")])
+        return Copied(copied, sum(weight.numel() for weight in model.parameters()), tuple(fresh))
+
+
+@dataclass(frozen=True)
+class Copied:
+    """How many weights of a new model come from the start, out of how many; ``fresh`` names new parts."""
+
+    copied: int
+    total: int
+    fresh: tuple[str, ...]
+
+    def __str__(self) -> str:
+        new = f"; new: {', '.join(self.fresh)}" if self.fresh else ""
+        return f"{self.copied:,} of {self.total:,} parameters copied{new}"
+
+
+def load_start(recipe: CorpusRecipe) -> Start | None:
+    """Load the model that the recipe starts from, if it names one. It must be a model of the same task."""
+    name = recipe.train.start
+    if name is None:
+        return None
+    trained = load_trained(Path(name))
+    if trained.recipe.task != recipe.task:
+        raise RecipeError(
+            [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]
+        )
+    return Start(Path(name), trained.recipe, trained.encoding, trained.model)
+
+
+class _Indices:
+    """The place of each entry of the new vocabularies and labels in those of the start."""
+
+    def __init__(self, new: TaskEncoding, old: TaskEncoding) -> None:
+        self._new, self._old = new, old
+        numbers = {label: number for number, label in enumerate(old.labels)}
+        self._labels = np.array([numbers.get(label, -1) for label in new.labels], dtype=np.int64)
+
+    def copy(self, weight: Tensor, source: Tensor, axes: Sequence[str]) -> int:
+        """Copy the shared entries along each axis. Return the number of copied weights."""
+        table = source.to(weight.device)
+        shared: list[Tensor] = []
+        for axis, name in enumerate(axes):
+            found = self._found(name, weight.shape[axis], source.shape[axis])
+            if found is None:
+                return 0
+            places = torch.from_numpy(found).to(weight.device)
+            table = table.index_select(axis, places.clamp(min=0))
+            if name not in (LABELS, *NEW_AS_UNKNOWN):
+                table = table * _along(places >= 0, axis, table.dim()).to(table.dtype)
+                places = places.clamp(min=0)  # zeros are copied too
+            shared.append(_along(places >= 0, axis, table.dim()))
+        known = shared[0]
+        for each in shared[1:]:
+            known = known & each
+        known = known.expand_as(weight)
+        weight.copy_(torch.where(known, table, weight))
+        return int(known.sum())
+
+    def _found(self, name: str, size: int, old_size: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        """Return the place of each new entry in the start, -1 if it has none; None if it does not apply."""
+        if name == LABELS:
+            if size == len(self._new.labels) and old_size == len(self._old.labels):
+                return self._labels
+            same = tuple(self._new.labels) == tuple(self._old.labels) and size == old_size
+            return np.arange(size, dtype=np.int64) if same else None
+        if name not in self._old.vocabularies or name not in self._new.vocabularies:
+            return None
+        rows = _rows(self._new.vocabularies[name], self._old.vocabularies[name])
+        if name not in NEW_AS_UNKNOWN:
+            rows[(rows == UNKNOWN) & (np.arange(len(rows)) != UNKNOWN)] = -1
+        return rows
+
+
+def _along(flags: Tensor, axis: int, dims: int) -> Tensor:
+    """Return flags (n,) with their size at ``axis`` of ``dims`` axes."""
+    return flags.view([-1 if each == axis else 1 for each in range(dims)])
+
+
+def _rows(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the id in ``old`` of each id of ``new``, that of the unknown entry if it has none."""
+    return np.concatenate([[0, UNKNOWN], old.ids(new.strings)]).astype(np.int64)
+
+
+def _fixed_words(part: WordEmbedding) -> Tensor:
+    """Return which word ids have a fixed vector. Shape: (V,)."""
+    size = part.weight.shape[0]
+    rows = torch.arange(size + (0 if part.fixed is None else len(part.fixed)))
+    return (rows if part.rows is None else part.rows.cpu()) >= size
+
+
+def _indexed(model: nn.Module) -> dict[str, tuple[str, ...]]:
+    """Return the vocabulary of each axis of the weights that belong to one, by parameter name."""
+    return {
+        f"{name}.{key}" if name else key: tuple(axes)
+        for name, part in model.named_modules()
+        for key, axes in getattr(part, "indexed", {}).items()
+    }
+
+
+def _unwrapped(model: nn.Module, name: str) -> str:
+    """Return the name of a parameter without the parts that wrap others (``wraps``), such as adapters."""
+    wrappers = [
+        (f"{place}.{part.wraps}.", f"{place}.")
+        for place, part in model.named_modules()
+        if isinstance(getattr(part, "wraps", None), str)
+    ]
+    for wrapped, plain in sorted(wrappers, key=lambda pair: -len(pair[0])):
+        if name.startswith(wrapped):
+            name = plain + name.removeprefix(wrapped)
+    return name
+
+
+def _shape(tensor: Tensor) -> str:
+    return " × ".join(map(str, tensor.shape))
