@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -106,7 +106,14 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
     return TrainingSession(model, job.setup(model, note or (lambda text: None)), state)
 
 
-def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingObserver) -> bool:
+def fit(
+    job: Job,
+    run: RunFolder,
+    session: TrainingSession,
+    observer: TrainingObserver,
+    *,
+    after_checkpoint: Callable[[], object] = lambda: None,
+) -> bool:
     """Train to the end and write files to ``run``. Return False if interrupted."""
     config = job.recipe.train
     setup, state = session.setup, session.state
@@ -128,6 +135,7 @@ def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingOb
             if isinstance(event, Epoch) or interrupt.requested or due:
                 check_loss(state, config)  # before it overwrites a good checkpoint
                 state.save(run.last)
+                after_checkpoint()
                 saved = time.monotonic()
             if interrupt.requested and not state.progress.finished:
                 return False
