@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gonie.api.train import Run, train
     from gonie.client.async_client import AsyncClient
     from gonie.client.client import Client
+    from gonie.system.cost import RunCost
     from gonie.tasks.classification.classifier import TextClassifier
     from gonie.tasks.pairs.answer import PairAnswer
     from gonie.tasks.pairs.classifier import PairClassifier
@@ -67,6 +68,7 @@ __all__ = [
     "RecipeError",
     "ResumeError",
     "Run",
+    "RunCost",
     "Sentence",
     "ServiceError",
     "Span",
@@ -92,6 +94,7 @@ _LAZY = {
     "PairClassifier": "gonie.tasks.pairs.classifier",
     "ReadExamples": "gonie.api.read",
     "Run": "gonie.api.train",
+    "RunCost": "gonie.system.cost",
     "Tagger": "gonie.tasks.tagging.tagger",
     "TextClassifier": "gonie.tasks.classification.classifier",
     "compare": "gonie.api.compare",

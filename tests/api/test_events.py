@@ -14,6 +14,7 @@ from gonie.api.events import EpochScored, RunFinished, RunStarted
 from gonie.api.notebook import in_notebook
 from gonie.api.writers import MLflowWriter, TensorBoardWriter
 from gonie.errors import MissingExtraError
+from gonie.system.cost import RunCost
 
 EPOCH = EpochScored(
     epoch=1, loss=2.5, metric="F1", score=0.5, improved=True, rate=0.01, tokens=10, seconds=1.0
@@ -36,7 +37,7 @@ def test_tensorboard_gets_the_epochs(tmp_path: Path, tagged: Any) -> None:
     accumulators = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     writer = TensorBoardWriter(tmp_path)
     writer(EPOCH)
-    writer(RunFinished(folder=tmp_path, scores=tagged.scores, best_epoch=1, seconds=1.0))
+    writer(RunFinished(folder=tmp_path, scores=tagged.scores, best_epoch=1, seconds=1.0, cost=RunCost()))
     found = accumulators.EventAccumulator(str(tmp_path)).Reload()
     assert set(found.Tags()["scalars"]) == {"loss", "dev_F1", "rate", "seconds", "final_dev_f1"}
     assert found.Scalars("loss")[0].value == 2.5
@@ -49,7 +50,7 @@ def test_mlflow_gets_the_epochs(tmp_path: Path, tagged: Any, monkeypatch: pytest
     writer(RunStarted(folder=tmp_path / "run", epochs=1, first_epoch=1, about={}))
     writer(EPOCH)
     name = mlflow.active_run().info.run_id
-    writer(RunFinished(folder=tmp_path, scores=tagged.scores, best_epoch=1, seconds=1.0))
+    writer(RunFinished(folder=tmp_path, scores=tagged.scores, best_epoch=1, seconds=1.0, cost=RunCost()))
     assert mlflow.active_run() is None
     assert mlflow.get_run(name).data.metrics["dev_F1"] == 0.5
 

@@ -83,6 +83,9 @@ def test_texts_and_labels(tmp_path: Path) -> None:
     )
     assert run.model("good film").label in ("pos", "neg")
     assert 0 <= run.scores["dev"].accuracy <= 1
+    assert run.cost.cpu_seconds > 0
+    assert run.to_dict()["cost"] == json.loads((tmp_path / "run" / "cost.json").read_bytes())
+    assert "of CPU time" in run._repr_html_()
     with pytest.raises(AttributeError, match="no pearson; they have f1"):
         _ = run.scores["dev"].pearson
 

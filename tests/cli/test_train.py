@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gonie.system.cost import RunCost
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.job import RunOutput
 from gonie.training import run as module
@@ -102,7 +103,9 @@ def test_seed_and_device_options_set_recipe_keys(
 
     def start(recipe: Any, folder: Path, display: Any, *, name: str) -> RunResult:
         seen.append((recipe, folder))
-        return RunResult(folder, RunOutput(results=[], commands=[], evaluations={}, baselines={}), 1, 0.0)
+        return RunResult(
+            folder, RunOutput(results=[], commands=[], evaluations={}, baselines={}), 1, 0.0, RunCost()
+        )
 
     monkeypatch.setattr(module, "start_run", start)
     monkeypatch.chdir(toy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from gonie.errors import ResumeError
 from gonie.experiments.cell import Advanced, Began, Ended, Event, Note, Preparations, run_cell
 from gonie.experiments.outcome import CellScores, Failure, read_outcome
 from gonie.metrics.evaluation import evaluate
+from gonie.system.cost import RunCost
 from gonie.system.files import atomic_write
 from gonie.tasks.recipe import load_recipe, write_recipe
 from gonie.tasks.tagging.torch.job import TagJob
@@ -70,7 +72,25 @@ def test_weights_are_kept_only_on_request(toy: Path, tmp_path: Path, keep: bool)
     assert run_cell(folder, Preparations(), lambda event: None, keep=keep)
     names = {path.name for path in folder.iterdir()}
     weights = {"last.safetensors", "best.safetensors"}
-    assert names == {"recipe.toml", "metrics.jsonl", "result.json"} | (weights if keep else set())
+    assert names == {"recipe.toml", "metrics.jsonl", "cost.json", "result.json"} | (
+        weights if keep else set()
+    )
+
+
+def test_each_cell_of_a_process_reports_its_own_cost(toy: Path, tmp_path: Path) -> None:
+    preparations = Preparations()
+    costs = []
+    for name, epochs in (("long", 12), ("short", 1)):
+        folder = laid_out(toy, tmp_path / name, f"train.epochs={epochs}")
+        assert run_cell(folder, preparations, lambda event: None)
+        costs.append(scored(folder).cost)
+        assert costs[-1] == RunCost.from_json(json.loads((folder / "cost.json").read_bytes()))
+    long, short = costs
+    assert long is not None
+    assert short is not None
+    assert 0 < short.training_seconds < long.training_seconds
+    assert short.scoring_seconds > 0
+    assert short.preparing_seconds < long.preparing_seconds, "the data was already read"
 
 
 def test_a_cell_reports_its_progress(toy: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from gonie.experiments.grid import read_grid
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point
 from gonie.experiments.tables import cells, failures, header, markdown, note, tsv
 from gonie.metrics.significance import Tally
+from gonie.system.cost import RunCost
 
 
 def scores(
@@ -72,6 +74,59 @@ def test_gold_spans_that_tokens_cannot_express_are_a_column_if_there_are_any() -
     assert ">1,234<" in page
     assert ">unreachable<" not in ComparedRecipes(Path("c"), comparison())._repr_html_()
     assert "unreachable" not in note(comparison())
+
+
+def with_costs(*costs: RunCost | None) -> Comparison:
+    """Return a comparison of two cells, with the costs of two runs each."""
+    grid = read_grid(["ner"], ["train.lr=0.1,0.2"])
+    found = [replace(scores(0.5, None, None, 2), cost=cost) for cost in costs]
+    rows = [
+        ComparisonRow(grid.name(cell), cell.values, ("a", "b"), (1, 2), tuple(found[2 * at : 2 * at + 2]))
+        for at, cell in enumerate(grid.cells)
+    ]
+    return Comparison.from_rows(grid.axes, rows)
+
+
+ON_CPU = RunCost(wall_seconds=4.0, cpu_seconds=6.0, peak_memory_bytes=2_000_000)
+ON_GPU = RunCost(cpu_seconds=1.0, gpu_seconds=3.0, peak_gpu_memory_bytes=500, cpu_joules=2.0, gpu_joules=9.0)
+
+
+def test_the_cost_is_the_mean_over_seeds() -> None:
+    made = with_costs(ON_CPU, replace(ON_CPU, cpu_seconds=8.0), ON_CPU, ON_CPU)
+    assert header(made)[-3:] == ["seconds", "CPU seconds", "p"]
+    assert [cells(made, row)[-2] for row in made.rows] == ["7.0", "6.0"]
+    assert made.to_json()["cells"][1]["cost"]["cpu_seconds"] == {"mean": 6.0, "sd": 0.0}
+    assert made.to_json()["cells"][0]["runs"][1]["cost"]["cpu_seconds"] == 8.0
+    row = next(csv.DictReader(io.StringIO(tsv(made)), delimiter="\t"))
+    assert (row["cpu_seconds"], row["peak_memory_bytes"], row["cpu_joules"]) == ("7.0", "2000000.0", "")
+    lines = markdown(made).splitlines()
+    assert "| lr | wall_seconds | cpu_seconds | peak_memory_bytes |" in " ".join(lines).replace(
+        " preparing_seconds | training_seconds | scoring_seconds | finishing_seconds |", ""
+    )
+    shown = ComparedRecipes(Path("c"), made)
+    assert ">CPU seconds<" in shown._repr_html_()
+    assert shown.rows[0]["cpu_seconds"] == 7.0
+    assert "cpu_joules" not in shown.rows[0]
+
+
+def test_a_gpu_has_its_own_column_and_energy() -> None:
+    made = with_costs(ON_GPU, ON_GPU, ON_CPU, ON_CPU)
+    assert header(made)[-4:] == ["seconds", "CPU seconds", "GPU seconds", "p"]
+    assert [cells(made, row)[-2] for row in made.rows] == ["3.0", "0.0"]
+    found = [cell["cost"] for cell in made.to_json()["cells"]]
+    assert found[0]["energy_joules"] == {"cpu": {"mean": 2.0, "sd": 0.0}, "gpu": {"mean": 9.0, "sd": 0.0}}
+    assert found[1]["energy_joules"] == {"cpu": None, "gpu": None}
+    assert "gpu_joules" in markdown(made)
+
+
+def test_a_cost_that_is_unknown_for_one_run_is_unknown_for_the_cell() -> None:
+    """The mean of the other runs would be of other work."""
+    made = with_costs(ON_GPU, replace(ON_GPU, gpu_joules=None), ON_CPU, None)
+    first, second = made.rows
+    assert first.cost["gpu_joules"] is None
+    assert first.cost["gpu_seconds"] is not None
+    assert set(second.cost.values()) == {None}, "a result of an older version has no cost"
+    assert cells(made, second)[-3:-1] == ["–", "–"]
 
 
 def test_every_line_of_markdown_has_the_same_number_of_fields() -> None:

@@ -1,7 +1,11 @@
-"""Tests a whole run on a GPU: in deterministic mode, a resumed run gives the same bytes."""
+"""Tests whole runs on a GPU.
+
+In deterministic mode, a resumed run gives the same bytes. The cost of a run includes that of the GPU.
+"""
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -37,3 +41,14 @@ def test_a_run_on_a_gpu_is_exported_and_resumes_to_the_same_bytes(
     assert ended.code == 0, ended.err
     for file in ("best.safetensors", "last.safetensors"):
         assert (whole / file).read_bytes() == (killed / file).read_bytes()
+
+
+def test_a_run_reports_what_it_cost_on_the_gpu(gonie: Callable[..., Any], toy: Path, tmp_path: Path) -> None:
+    ended = gonie("train", toy / "toy.toml", "--device", "cuda", "--out", tmp_path / "run")
+    assert ended.code == 0, ended.err
+    assert "of GPU time" in ended.out
+    cost = json.loads((tmp_path / "run" / "cost.json").read_bytes())
+    assert cost["gpu_seconds"] == pytest.approx(cost["training_seconds"] + cost["scoring_seconds"])
+    assert cost["peak_gpu_memory_bytes"] > 0
+    used = cost["energy_joules"]["gpu"]
+    assert used is None or used > 0, "GPUs before Volta do not tell"

@@ -76,7 +76,7 @@ def same(one: Path, other: Path) -> bool:
 
 def test_a_run_writes_the_model_and_its_description(toy_bilm: Path, prose: Path) -> None:
     assert {path.name for path in toy_bilm.iterdir()} == {
-        *("recipe.toml", "text", "metrics.jsonl", "last.safetensors", "best.safetensors", "bilm")
+        *("recipe.toml", "text", "metrics.jsonl", "last.safetensors", "best.safetensors", "cost.json", "bilm")
     }
     saved = load_bilm(toy_bilm, predictions=True)
     assert (saved.language, saved.unit) == ("en", "word")

@@ -170,7 +170,7 @@ def outcome(folder: Path, *asked: str) -> dict[str, object]:
     files = {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("metrics.jsonl", "report.html")
+        if path.is_file() and path.name not in ("metrics.jsonl", "report.html", "cost.json")
     }
     lines = (folder / "metrics.jsonl").read_text("utf-8").splitlines()
     metrics = [{k: v for k, v in json.loads(line).items() if k not in UNTIMED} for line in lines]

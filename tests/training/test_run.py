@@ -31,6 +31,7 @@ def test_a_run_folder_has_the_documented_files(toy_run: Path) -> None:
         "bundle",
         "evaluation.json",
         "report.html",
+        "cost.json",
     }
 
 

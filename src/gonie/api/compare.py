@@ -35,13 +35,15 @@ class ComparedRecipes:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row per combination: its values, mean scores as fractions, standard deviations and p-value."""
+        """A row per combination: its values, mean scores as fractions, standard deviations, p-value, and
+        what a run cost by the names of ``gonie.RunCost``, on average."""
         return [
             {
                 **{axis.key: value for axis, value in zip(self.comparison.axes, each.values, strict=True)},
                 **{name: spread.mean for name, spread in (("dev", each.dev), ("test", each.test)) if spread},
                 "best": each.best,
                 "p": each.p,
+                **{name: spread.mean for name, spread in each.cost.items() if spread},
             }
             for each in self.comparison.rows
         ]
@@ -63,15 +65,18 @@ class ComparedRecipes:
         return f"ComparedRecipes({str(self.folder)!r}): " + "; ".join(self.comparison.summary())
 
     def _repr_html_(self) -> str:
-        from gonie.experiments.tables import UNREACHABLE, unreachable
+        from gonie.experiments.tables import COST_COLUMNS, UNREACHABLE, cost_columns, seconds, unreachable
 
         missed = [UNREACHABLE] if self.comparison.has_unreachable else []
-        header = (*(axis.label for axis in self.comparison.axes), "dev", "test", *missed, "p")
+        costs = cost_columns(self.comparison)
+        shown = (*missed, *(COST_COLUMNS[name] for name in costs))
+        header = (*(axis.label for axis in self.comparison.axes), "dev", "test", *shown, "p")
         lines = [
             row(
                 *each.values,
                 *("" if spread is None else f"{100 * spread.mean:.2f}" for spread in (each.dev, each.test)),
                 *([unreachable(each)] if missed else []),
+                *(seconds(each.cost[name]) for name in costs),
                 "best" if each.best else "" if each.p is None else f"{each.p:.3f}",
             )
             for each in self.comparison.rows

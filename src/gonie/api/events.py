@@ -12,6 +12,7 @@ from gonie.api.settings import in_python
 
 if TYPE_CHECKING:
     from gonie.features.lm_text import TokenisingProgress
+    from gonie.system.cost import RunCost
     from gonie.training.loop import Epoch, Step
     from gonie.training.run import RunDisplay, RunResult, Summary
 
@@ -53,12 +54,16 @@ class RunNote:
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished:
-    """The run is complete. ``scores`` are those of the best epoch: dev, and test if there is test data."""
+    """The run is complete. ``scores`` are those of the best epoch: dev, and test if there is test data.
+
+    ``cost`` is what it cost.
+    """
 
     folder: Path
     scores: Mapping[str, ModelScores]
     best_epoch: int
     seconds: float
+    cost: RunCost
 
 
 RunEvent: TypeAlias = RunStarted | EpochScored | RunNote | RunFinished
@@ -119,7 +124,11 @@ class EventDisplay:
         scores = run_scores(result)
         self._send(
             RunFinished(
-                folder=result.folder, scores=scores, best_epoch=result.best_epoch, seconds=result.seconds
+                folder=result.folder,
+                scores=scores,
+                best_epoch=result.best_epoch,
+                seconds=result.seconds,
+                cost=result.cost,
             )
         )
         self._forward("finished", result)

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from gonie.cli.views.training_display import clock
 from gonie.reports.html.markup import Markup, element, fragment, row, table
+from gonie.text.report import clock
 
 if TYPE_CHECKING:
     from gonie.features.lm_text import TokenisingProgress

@@ -15,12 +15,14 @@ from gonie.api.rows import Data
 from gonie.api.run_data import DataFolder, data_files
 from gonie.api.settings import changed_keys, python_messages, recipe_path, refuse_arguments, settings
 from gonie.api.training import training_process
+from gonie.reports.cost import cost_line
 from gonie.reports.html.markup import Markup, element, fragment
 
 if TYPE_CHECKING:
     from gonie.api.events import OnEvent
     from gonie.api.options import Device, PairRecipe, TagRecipe, TextRecipe, TrainOptions
     from gonie.api.scores import ModelScores
+    from gonie.system.cost import RunCost
     from gonie.tasks.classification.classifier import TextClassifier
     from gonie.tasks.pairs.classifier import PairClassifier
     from gonie.tasks.tagging.tagger import Tagger
@@ -34,7 +36,8 @@ class Run(Generic[Model_co]):
     """A finished training run.
 
     ``scores`` has those of the best epoch, by split: dev, and test if there is test data. ``history`` has a
-    record per epoch, as in ``metrics.jsonl``. ``notes`` say what was found in the data.
+    record per epoch, as in ``metrics.jsonl``. ``cost`` is what the run cost, with the sessions before it was
+    resumed and without its variants. ``notes`` say what was found in the data.
     """
 
     folder: Path
@@ -42,6 +45,7 @@ class Run(Generic[Model_co]):
     history: Sequence[Mapping[str, Any]] = field(repr=False)
     best_epoch: int
     seconds: float
+    cost: RunCost
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
@@ -59,6 +63,7 @@ class Run(Generic[Model_co]):
             "scores": {split: scores.to_dict() for split, scores in self.scores.items()},
             "best_epoch": self.best_epoch,
             "seconds": self.seconds,
+            "cost": self.cost.to_json(),
             "notes": list(self.notes),
             "history": [dict(record) for record in self.history],
         }
@@ -70,7 +75,10 @@ class Run(Generic[Model_co]):
     def _repr_html_(self) -> str:
         parts = (fragment(split, " ", Markup(scores._repr_html_())) for split, scores in self.scores.items())
         where = f"{self.folder}, best epoch {self.best_epoch} of {len(self.history)}, {self.seconds:.0f} s"
-        return element("div", element("p", where), *(element("div", part) for part in parts))
+        spent = ", ".join(cost_line(self.cost))
+        return element(
+            "div", element("p", where), element("p", spent), *(element("div", part) for part in parts)
+        )
 
 
 @overload
@@ -165,6 +173,7 @@ def train(
             history=run.history(),
             best_epoch=result.best_epoch,
             seconds=result.seconds,
+            cost=result.cost,
             notes=tuple(display.notes),
         )
 

@@ -31,9 +31,10 @@ def demo(
     import time
 
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
-    from gonie.cli.views.training_display import TrainingDisplay, clock
+    from gonie.cli.views.training_display import TrainingDisplay
     from gonie.messages import say
     from gonie.reports.console import MessageConsole
+    from gonie.text.report import clock
 
     check_output_folder(out)
     limit_spinning()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gonie.errors import GonieError, OutputError, ResumeError
@@ -20,7 +20,15 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import ExampleJob
 from gonie.tasks.torch.prepare import data_key, prepare
-from gonie.training.fit import COMPILING, TrainingSession, begin_training, fit, memory_errors
+from gonie.training.cost import metered_run, metered_scoring
+from gonie.training.fit import (
+    COMPILING,
+    TrainingSession,
+    begin_training,
+    choose_device,
+    fit,
+    memory_errors,
+)
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
 
@@ -123,17 +131,24 @@ def drop_weights(folder: Path) -> None:
 
 def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome | None:
     recipe = load_recipe(run.recipe)
-    job = preparations.get(recipe, lambda text: tell(Note(text)))
-    session = begin_training(job)
-    if run.last.exists():
-        session.state.restore(run.last)
-    if must_compile(session.model, per_window=recipe.train.optimizer == "per-window"):
-        tell(Note(COMPILING))
-    observer = ProgressReporter(run.root, epochs=recipe.train.epochs, tell=tell)
-    if not fit(job, run, session, observer):
-        return None
-    load_weights(run.best, session.model)
-    return _scores(job, run, session)
+
+    def note(text: str) -> None:
+        tell(Note(text))
+
+    with metered_run(run, choose_device(recipe.train), note) as meter:
+        job = preparations.get(recipe, note)
+        meter.begin("training")
+        session = metered_scoring(begin_training(job), meter)
+        if run.last.exists():
+            session.state.restore(run.last)
+        if must_compile(session.model, per_window=recipe.train.optimizer == "per-window"):
+            note(COMPILING)
+        observer = ProgressReporter(run.root, epochs=recipe.train.epochs, tell=tell)
+        if not fit(job, run, session, observer, after_checkpoint=meter.save):
+            return None
+        meter.begin("scoring")
+        load_weights(run.best, session.model)
+        return replace(_scores(job, run, session), cost=meter.save())
 
 
 def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellScores:

@@ -10,6 +10,10 @@ from typing import Any
 from gonie.experiments.grid import Axis
 from gonie.experiments.outcome import CellScores, Failure, Outcome
 from gonie.metrics.significance import combine_tallies, randomization_test
+from gonie.system.cost import RunCost, nested_energy
+
+COSTS = tuple(RunCost().numbers())
+"""The names of the numbers of ``RunCost``."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,14 @@ class ComparisonRow:
         return Spread.of([scores.seconds for scores in self.scores])
 
     @property
+    def cost(self) -> dict[str, Spread | None]:
+        """What a run cost, by the names of ``COSTS``. A number is None if it is unknown for a run."""
+        costs = [scores.cost and scores.cost.numbers() for scores in self.scores]
+        known = [cost for cost in costs if cost]
+        whole = bool(known) and len(known) == len(costs)
+        return {name: _spread_of_all([cost[name] for cost in known]) if whole else None for name in COSTS}
+
+    @property
     def unreachable(self) -> Spread | None:
         """The gold spans of the data of p that the tokens cannot express, and that count as missed."""
         return Spread.of([scores.tally.unreachable for scores in self.scores])
@@ -102,12 +114,18 @@ class ComparisonRow:
         return {
             "values": list(self.values),
             **{name: spread and spread.to_json() for name, spread in spreads.items()},
+            "cost": nested_energy({name: spread and spread.to_json() for name, spread in self.cost.items()}),
             "best": self.best,
             "p": self.p,
             "runs": [
                 {"folder": folder, "seed": seed, **fold, **_run_json(run)} for folder, seed, fold, run in runs
             ],
         }
+
+
+def _spread_of_all(values: Sequence[float | None]) -> Spread | None:
+    """Return the spread of the values, or None if one is unknown."""
+    return None if None in values else Spread.of(values)
 
 
 def _run_json(outcome: Outcome) -> dict[str, Any]:
@@ -178,6 +196,18 @@ class Comparison:
     def has_unreachable(self) -> bool:
         """Whether a cell has gold spans that its tokens cannot express."""
         return any(row.unreachable is not None and row.unreachable.mean > 0 for row in self.rows)
+
+    @property
+    def costs(self) -> list[str]:
+        """The names of the numbers of ``RunCost`` that are known for a cell. Those of a GPU need one."""
+        unused = set() if self.uses_gpu else {"gpu_seconds"}
+        return [name for name in COSTS if name not in unused and any(row.cost[name] for row in self.rows)]
+
+    @property
+    def uses_gpu(self) -> bool:
+        """Whether a cell was trained on a GPU."""
+        spreads = [row.cost["gpu_seconds"] for row in self.rows]
+        return any(spread is not None and spread.mean > 0 for spread in spreads)
 
     @property
     def failures(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 
 from gonie.errors import ResumeError
 from gonie.metrics.significance import Tally
+from gonie.system.cost import RunCost
 from gonie.system.files import atomic_write
 
 RESULT = "result.json"
@@ -43,21 +44,24 @@ class CellScores:
     seconds: float
     curve: tuple[Point, ...]
     tally: Tally  # of the predictions on test, or on dev if there is no test file
+    cost: RunCost | None = None  # none in older files
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of result.json."""
         columns = {name: self.tally.counts[:, at].tolist() for at, name in enumerate(COLUMNS)}
         tally = {"data": self.tally.data, **columns, "unreachable": self.tally.unreachable}
-        return {**asdict(self), "tally": tally}
+        return {**asdict(self), "tally": tally, "cost": self.cost and self.cost.to_json()}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> CellScores:
         """Read the output of ``to_json``."""
         tally = values["tally"]
         counts = np.array([tally[name] for name in COLUMNS], dtype=np.int64).T.reshape(-1, 3)
+        cost = values.get("cost")
         rest = {
             "curve": tuple(Point(**point) for point in values["curve"]),
             "tally": Tally(tally["data"], counts, tally.get("unreachable", 0)),  # none in older files
+            "cost": cost and RunCost.from_json(cost),
         }
         return cls(**{**values, **rest})
 

@@ -5,20 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gonie.experiments.comparison import Comparison, ComparisonRow, Spread
+from gonie.experiments.comparison import COSTS, Comparison, ComparisonRow, Spread
 from gonie.experiments.outcome import Failure
 from gonie.metrics.significance import SHUFFLES
 
 NOTHING = "–"
 BEST = "best"
 UNREACHABLE = "unreachable"
+COST_COLUMNS = {"cpu_seconds": "CPU seconds", "gpu_seconds": "GPU seconds"}
+"""The costs in the table, by their names in ``RunCost``."""
 
 
 def header(comparison: Comparison) -> list[str]:
     """Return the column names. Train, test and unreachable spans appear only if there are any."""
     scores = [f"dev {comparison.metric}", *(name for name in ("train", "test") if _has(comparison, name))]
     missed = [UNREACHABLE] if comparison.has_unreachable else []
-    return [*(axis.label for axis in comparison.axes), *scores, *missed, "best epoch", "seconds", "p"]
+    axes = [axis.label for axis in comparison.axes]
+    costs = [COST_COLUMNS[name] for name in cost_columns(comparison)]
+    return [*axes, *scores, *missed, "best epoch", "seconds", *costs, "p"]
+
+
+def cost_columns(comparison: Comparison) -> list[str]:
+    """Return the names of the costs in the table: seconds of CPUs and, if there is one, of a GPU."""
+    return [name for name in COST_COLUMNS if name in comparison.costs]
 
 
 def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
@@ -29,9 +38,15 @@ def cells(comparison: Comparison, row: ComparisonRow) -> list[str]:
         *map(_percent, scores),
         *([unreachable(row)] if comparison.has_unreachable else []),
         NOTHING if row.best_epoch is None else f"{row.best_epoch.mean:.3g}",
-        NOTHING if row.seconds is None else f"{row.seconds.mean:.1f}",
+        seconds(row.seconds),
+        *(seconds(row.cost[name]) for name in cost_columns(comparison)),
         _standing(row),
     ]
+
+
+def seconds(spread: Spread | None) -> str:
+    """Return a mean number of seconds."""
+    return NOTHING if spread is None else f"{spread.mean:.1f}"
 
 
 def unreachable(row: ComparisonRow) -> str:
@@ -71,9 +86,27 @@ def markdown(comparison: Comparison) -> str:
     ruler = ["---"] * len(comparison.axes) + ["---:"] * (len(names) - len(comparison.axes))
     rows = [cells(comparison, row) for row in comparison.rows]
     lines = [_line(names), f"|{'|'.join(ruler)}|", *map(_line, rows), "", note(comparison)]
+    lines += _cost_table(comparison)
     if failed := failures(comparison):
         lines += ["", "Failed:", "", *(f"- {line}" for line in failed)]
     return "\n".join(lines) + "\n"
+
+
+def _cost_table(comparison: Comparison) -> list[str]:
+    """Return a table of everything that is known of the cost of a run, in the units of its names."""
+    names = comparison.costs
+    if not names:
+        return []
+    axes = [axis.label for axis in comparison.axes]
+    rows = [[*row.values, *(_number(row.cost[name]) for name in names)] for row in comparison.rows]
+    ruler = ["---"] * len(axes) + ["---:"] * len(names)
+    return ["", "Cost of a run:", "", _line([*axes, *names]), f"|{'|'.join(ruler)}|", *map(_line, rows)]
+
+
+def _number(spread: Spread | None) -> str:
+    return (
+        NOTHING if spread is None else f"{spread.mean:,.1f}" if spread.mean < 1e6 else f"{spread.mean:,.0f}"
+    )
 
 
 def _line(row: Sequence[str]) -> str:
@@ -85,10 +118,10 @@ def tsv(comparison: Comparison) -> str:
     """Return the table as TSV: full precision, scores as fractions, empty fields for missing values."""
     measured = ("dev", "train", "test", "unreachable", "best_epoch", "seconds")
     names = [axis.key for axis in comparison.axes]
-    names += [name for measure in measured for name in (measure, f"{measure}_sd")]
+    names += [name for measure in (*measured, *COSTS) for name in (measure, f"{measure}_sd")]
     lines = [[*names, "p", "best", "seeds", "folds", "failed"]]
     for row in comparison.rows:
-        spreads: list[Spread | None] = [getattr(row, measure) for measure in measured]
+        spreads: list[Spread | None] = [*(getattr(row, measure) for measure in measured), *row.cost.values()]
         numbers = [number for s in spreads for number in ((s.mean, s.sd) if s else (None, None))]
         lines.append(
             [

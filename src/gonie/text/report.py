@@ -120,6 +120,16 @@ class Report:
         )
 
 
+def clock(seconds: float) -> str:
+    """Format a duration: ``3 s``, ``2 min 05 s``, ``1 h 07 min``."""
+    whole = int(seconds + 0.5)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+
+
 def count(number: int, noun: str) -> str:
     """Format a number with its noun: ``1 token``, ``2,000 tokens``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -133,7 +133,14 @@ def _build_terms(job: Job, model: nn.Module, examples: int) -> dict[str, LossTer
     return build_terms(context)
 
 
-def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingObserver) -> bool:
+def fit(
+    job: Job,
+    run: RunFolder,
+    session: TrainingSession,
+    observer: TrainingObserver,
+    *,
+    after_checkpoint: Callable[[], object] = lambda: None,
+) -> bool:
     """Train to the end and write files to ``run``. Return False if interrupted."""
     config = job.recipe.train
     setup, state = session.setup, session.state
@@ -154,6 +161,7 @@ def fit(job: Job, run: RunFolder, session: TrainingSession, observer: TrainingOb
             if isinstance(event, Epoch) or interrupt.requested or due:
                 check_loss(state, config)  # before it overwrites a good checkpoint
                 state.save(run.last)
+                after_checkpoint()
                 saved = time.monotonic()
             if interrupt.requested and not state.progress.finished:
                 return False

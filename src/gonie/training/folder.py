@@ -6,6 +6,7 @@ Every run has
     metrics.jsonl       one line per epoch
     last.safetensors    the last checkpoint (see state.py)
     best.safetensors    the weights of the best epoch on dev
+    cost.json           time, memory and energy that the run cost so far
 
 A task adds its own (``Task.run_files``). Runs on labelled examples have
 
@@ -45,6 +46,7 @@ from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftov
 from gonie.system.folder_lock import folder_lock
 from gonie.tasks.run_files import ENCODING, EXAMPLE_RUN, FAITHFULNESS, RECIPE, RUNS, SAMPLES, VARIANTS
 
+COST = "cost.json"
 LONGEST_NAME = 48
 
 
@@ -60,6 +62,7 @@ class RunFolder:
         self.metrics = root / "metrics.jsonl"
         self.last = root / "last.safetensors"
         self.best = root / "best.safetensors"
+        self.cost = root / COST
         self.encoding = root / ENCODING
         self.samples = root / SAMPLES
         self.faithfulness = root / FAITHFULNESS
@@ -116,7 +119,7 @@ class RunFolder:
 
     def _outputs(self) -> tuple[Path, ...]:
         own = (self.root / name for name in self._files)
-        return (self.metrics, self.last, self.best, *own)
+        return (self.metrics, self.last, self.best, self.cost, *own)
 
     def history(self, before_epoch: int | None = None) -> list[dict[str, Any]]:
         """Return the records of the epochs, up to ``before_epoch`` if given. Damaged lines are skipped."""

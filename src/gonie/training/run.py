@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.features.lm_text import TokenisingProgress
+from gonie.system.cost import CostMeter, RunCost
 from gonie.system.files import atomic_write
 from gonie.tasks.paths import with_absolute_paths
 from gonie.tasks.recipe import load_recipe, recipe_name, recipe_origin, write_recipe
@@ -28,6 +29,7 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.job import Evaluated, Job, RunOutput, TrainedRun
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.training_setup import Rows
+from gonie.training.cost import metered_run, metered_scoring
 from gonie.training.fit import (
     COMPILING,
     TrainingObserver,
@@ -83,6 +85,10 @@ class RunResult:
     output: RunOutput
     best_epoch: int
     seconds: float
+    cost: RunCost
+    """What the run cost, without its variants."""
+    variants_cost: RunCost | None = None
+    """What the variants cost together, if there are any."""
 
     @property
     def evaluations(self) -> Mapping[str, Evaluated]:
@@ -93,6 +99,14 @@ class RunResult:
     def baselines(self) -> Mapping[str, str]:
         """Scores of baselines and variants as text, by name."""
         return self.output.baselines
+
+
+class _Opened(NamedTuple):
+    """A run in training, and the meter of its cost."""
+
+    job: Job
+    session: TrainingSession
+    meter: CostMeter
 
 
 class _Complete(NamedTuple):
@@ -182,8 +196,8 @@ def _run(
 ) -> RunResult | None:
     """Train the run and its variants. Return None if interrupted."""
     try:
-        with memory_errors(), _opened(recipe, run, display, new=new, origin=origin) as (job, session):
-            result = _complete_all(job, run, session, display)
+        with memory_errors(), _opened(recipe, run, display, new=new, origin=origin) as opened:
+            result = _complete_all(opened, run, display)
     except KeyboardInterrupt:  # outside of training; finished work is kept
         if not run.recipe.is_file():
             raise
@@ -198,7 +212,7 @@ def _run(
 @contextmanager
 def _opened(
     recipe: Recipe, run: RunFolder, display: RunDisplay, *, new: bool, origin: str = ""
-) -> Iterator[tuple[Job, TrainingSession]]:
+) -> Iterator[_Opened]:
     """Open a new or resumed run, with its folder locked during the block.
 
     A folder with ``recipe.toml`` is a run that can be resumed. The file is written after the data is read, or
@@ -210,15 +224,17 @@ def _opened(
     with run.locked():
         run.clear_leftovers()
         try:
-            if new and TASKS[recipe.task].resumable_reading:
-                atomic_write(run.recipe, resolved)
-            job = prepare(recipe, display.note, folder=run.root, advance=display.advance)
-            session = begin_training(job, display.note)
-            if new:
-                atomic_write(run.recipe, resolved)
-            elif run.last.exists():
-                session.state.restore(run.last)
-            yield job, session
+            with metered_run(run, choose_device(recipe.train), display.note) as meter:
+                if new and TASKS[recipe.task].resumable_reading:
+                    atomic_write(run.recipe, resolved)
+                job = prepare(recipe, display.note, folder=run.root, advance=display.advance)
+                meter.begin("training")
+                session = begin_training(job, display.note)
+                if new:
+                    atomic_write(run.recipe, resolved)
+                elif run.last.exists():
+                    session.state.restore(run.last)
+                yield _Opened(job, metered_scoring(session, meter), meter)
         except BaseException as error:
             if new and not run.last.exists() and (_is_bad_input(error) or not run.recipe.exists()):
                 _remove(run, made=made)
@@ -237,35 +253,38 @@ def _remove(run: RunFolder, *, made: bool) -> None:
             run.root.rmdir()
 
 
-def _complete_all(
-    job: Job, run: RunFolder, session: TrainingSession, display: RunDisplay
-) -> RunResult | None:
+def _complete_all(opened: _Opened, run: RunFolder, display: RunDisplay) -> RunResult | None:
     """Complete the run and its variants. Return None if interrupted."""
-    complete = _complete(job, run, session, display)
+    complete = _complete(opened, run, display)
     if complete is None:
         return None
     trained, result = complete
+    job, meter = opened.job, opened.meter
     variants: dict[str, RunOutput] = {}
+    cost: RunCost | None = None
     for name, variant in build_variants(job.recipe).items():
         display.note(f"training variant: {name}")
-        other = _run_variant(variant, run.variant(name), display)
+        with meter.during(None):  # it has its own meter
+            other = _run_variant(variant, run.variant(name), display)
         if other is None:
             return None
         variants[name] = other.output
+        cost = other.cost if cost is None else cost + other.cost
         result = replace(result, seconds=result.seconds + other.seconds)
     output = job.add_comparisons(trained, result.output, variants, display.note)
-    return replace(result, output=output)
+    return replace(result, output=output, cost=meter.save(), variants_cost=cost)
 
 
 def _run_variant(recipe: Recipe, run: RunFolder, display: RunDisplay) -> RunResult | None:
     """Start or resume the run of a variant."""
-    with _opened(recipe, run, display, new=not run.recipe.is_file()) as (job, session):
-        complete = _complete(job, run, session, display)
+    with _opened(recipe, run, display, new=not run.recipe.is_file()) as opened:
+        complete = _complete(opened, run, display)
     return complete.result if complete else None
 
 
-def _complete(job: Job, run: RunFolder, session: TrainingSession, display: RunDisplay) -> _Complete | None:
+def _complete(opened: _Opened, run: RunFolder, display: RunDisplay) -> _Complete | None:
     """Train up to the best model, and write the results. Return None if interrupted."""
+    job, session, meter = opened
     started = time.monotonic()
     for name, content in job.files().items():
         atomic_write(run.root / name, content)
@@ -281,14 +300,16 @@ def _complete(job: Job, run: RunFolder, session: TrainingSession, display: RunDi
             complete=progress.finished,
         )
     )
-    if not fit(job, run, session, display):
+    if not fit(job, run, session, display, after_checkpoint=meter.save):
         return None
+    meter.begin("finishing")
     load_weights(run.best, session.setup.weights)
     progress = session.state.progress
-    trained = TrainedRun(run.root, session.model, run.history(), progress.best_epoch + 1)
+    trained = TrainedRun(run.root, session.model, run.history(), progress.best_epoch + 1, meter.total)
     output = job.finish(trained, display.note)
     output = replace(output, commands=[*_commands(TASKS[job.recipe.task], run.root), *output.commands])
-    result = RunResult(run.root, output, trained.best_epoch, time.monotonic() - started)
+    seconds = time.monotonic() - started
+    result = RunResult(run.root, output, trained.best_epoch, seconds, meter.save())
     return _Complete(trained, result)
 
 

@@ -13,10 +13,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from gonie.cli.views import training_display as module
-from gonie.cli.views.training_display import TrainingDisplay, clock
+from gonie.cli.views.training_display import TrainingDisplay
 from gonie.features.lm_text import TokenisingProgress
 from gonie.messages import use_language
+from gonie.system.cost import RunCost
 from gonie.tasks.torch.job import RunOutput
+from gonie.text.report import clock
 from gonie.training.loop import Epoch, Step
 from gonie.training.run import RunResult, Summary
 
@@ -51,7 +53,9 @@ def summary(folder: str = "runs/x", *, first: int = 1, complete: bool = False, e
 
 
 def result(output: RunOutput = OUTPUT) -> RunResult:
-    return RunResult(Path("runs/x"), output, 1, 65.0)
+    return RunResult(
+        Path("runs/x"), output, 1, 65.0, RunCost(cpu_seconds=192.0, peak_memory_bytes=1_234_567_890)
+    )
 
 
 def epoch(number: int, *, improved: bool = True) -> Epoch:
@@ -90,6 +94,7 @@ def test_a_run_is_displayed_from_start_to_end(terminal: bool) -> None:
         "report runs/[x]/report.html",
         "compared with most frequent label of each word: dev F1 44.52",
         "best epoch 1, 1 min 05 s in total",
+        "cost: 3 min 12 s of CPU time, peak memory 1.2 GB",
         'Try:  gonie tag runs/x "your text"',
         "      gonie evaluate runs/x FILE",
     ):

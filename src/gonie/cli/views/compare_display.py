@@ -13,10 +13,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from gonie.cli.views.training_display import QUIET_SECONDS, clock
+from gonie.cli.views.training_display import QUIET_SECONDS
 from gonie.messages import say
 from gonie.reports.console import MessageConsole
-from gonie.text.report import count
+from gonie.text.report import clock, count
 
 if TYPE_CHECKING:
     from gonie.experiments.cell import Advanced, Event

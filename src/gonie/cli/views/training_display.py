@@ -17,25 +17,18 @@ from rich.text import Text
 
 from gonie.messages import say
 from gonie.reports.console import MessageConsole
+from gonie.reports.cost import cost_line
+from gonie.text.report import clock
 
 if TYPE_CHECKING:
     from gonie.features.lm_text import TokenisingProgress
+    from gonie.system.cost import RunCost
     from gonie.training.loop import Epoch, Step
     from gonie.training.run import RunResult, Summary
 
 QUIET_SECONDS = 10.0  # between two progress lines if the output is not a terminal
 SETTLED_SECONDS = 3.0  # of work before its speed says how long the rest takes
 UNKNOWN = "?"  # in place of an ETA
-
-
-def clock(seconds: float) -> str:
-    """Format a duration: ``3 s``, ``2 min 05 s``, ``1 h 07 min``."""
-    whole = int(seconds + 0.5)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 class TrainingDisplay:
@@ -139,6 +132,11 @@ class TrainingDisplay:
         for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")
+        self._console.print(f"{say('cost')}: {_spent(result.cost)}", markup=False)
+        if result.variants_cost is not None:
+            self._console.print(
+                f"{say('cost of the variants')}: {_spent(result.variants_cost)}", markup=False
+            )
         heading = say("Try: ")
         for number, command in enumerate(result.output.commands):
             before = " " * cell_len(heading) if number else heading
@@ -182,6 +180,10 @@ class TrainingDisplay:
             self._progress.stop()
             self._progress.remove_task(self._task)
             self._task = None
+
+
+def _spent(cost: RunCost) -> str:
+    return ", ".join(map(say, cost_line(cost)))
 
 
 def _memory() -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from torch import nn
 
 from gonie.export.driver import export_model
+from gonie.reports.cost import cost_rows
 from gonie.system.files import atomic_write
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
@@ -147,6 +148,7 @@ def _write_report(
             "parameters": f"{sum(parameter.numel() for parameter in run.model.parameters()):,}",
             "train": job.recipe.data.train,
             "seed": job.recipe.train.seed,
+            "cost": cost_rows(run.cost()),
         },
     )
     atomic_write(run.folder / REPORT, page)

@@ -17,6 +17,7 @@ from gonie.features.corpus import Examples
 from gonie.metrics.counts import Counts
 from gonie.metrics.intervals import Interval
 from gonie.metrics.significance import Tally
+from gonie.system.cost import RunCost
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
@@ -68,6 +69,8 @@ class TrainedRun(NamedTuple):
     """The records of ``metrics.jsonl``."""
     best_epoch: int
     """Counted from 1."""
+    cost: Callable[[], RunCost]
+    """Returns what the run cost so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
