@@ -369,7 +369,7 @@ class RatedCorpus:
     def __init__(self, corpus: Corpus, ratings: NDArray[np.float32]) -> None:
         self.corpus, self.ratings = corpus, ratings
         self.lengths, self.sizes, self.heights = corpus.lengths, corpus.sizes, None
-        self.tokens = corpus.tokens
+        self.tokens, self.domains = corpus.tokens, None
 
     def __len__(self) -> int:
         return len(self.corpus)

@@ -41,6 +41,11 @@ def is_path(data: Data) -> TypeGuard[str | PathLike[str]]:
     return isinstance(data, str | PathLike)
 
 
+def is_named_files(data: Data) -> TypeGuard[Mapping[str, str | PathLike[str]]]:
+    """Return whether ``data`` is a mapping of domains to the paths of their files."""
+    return isinstance(data, Mapping) and bool(data) and all(map(is_path, data.values()))
+
+
 def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:
     """Write the examples of a task to ``path`` as JSONL, atomically.
 

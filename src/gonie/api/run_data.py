@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from gonie.api.rows import Data, is_path, row_messages, write_rows
+from gonie.api.rows import Data, is_named_files, is_path, row_messages, write_rows
 from gonie.api.settings import settings
 from gonie.errors import GonieError, ResumeError
 
@@ -42,6 +42,8 @@ def data_files(
     for key in given:
         if f"data.{key}" in changes:
             raise GonieError(f"data.{key} is given twice: as {key}=… and in set. Remove one.")
+    given, named = _named_files(given)
+    changes = {**changes, **named}
     files = {
         key: data if is_path(data) else folder.path.absolute() / DATA / f"{key}.jsonl"
         for key, data in given.items()
@@ -72,6 +74,13 @@ def data_files(
             with suppress(OSError):
                 folder.path.rmdir() if made else None
         raise
+
+
+def _named_files(given: Mapping[str, Data]) -> tuple[dict[str, Data], dict[str, Any]]:
+    """Return the data without named files, and the changes of the recipe for named files."""
+    named = {key: data for key, data in given.items() if is_named_files(data)}
+    rest = {key: data for key, data in given.items() if key not in named}
+    return rest, {f"data.{key}.{name}": path for key, data in named.items() for name, path in data.items()}
 
 
 def _check_equal(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:

@@ -36,6 +36,13 @@ def compare(
         int | None,
         typer.Option(min=2, help="Cross-validation of classifiers: number of folds of the training file."),
     ] = None,
+    leave_one_domain_out: Annotated[
+        bool,
+        typer.Option(
+            "--leave-one-domain-out",
+            help="Train without each of the named training files in turn (data.train), and test on it.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder to write. Default: runs/compare-RECIPE, or the next free name."),
@@ -61,6 +68,8 @@ def compare(
 
       gonie compare subjectivity --set data.train=mine.tsv --set model.encoder.hidden=50,100 --folds 10
 
+      gonie compare ner --set data.train.web=web.conll --set data.train.news=news.conll --leave-one-domain-out
+
       gonie compare --out runs/compare-ner --resume
     """
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
@@ -70,10 +79,13 @@ def compare(
     limit_spinning()
     keep_freed_memory()
     from gonie.experiments.compare import resume_comparison, start_comparison
+    from gonie.experiments.grid import leave_out_each
     from gonie.experiments.plan import ComparisonRequest
 
     folder = _folder(recipes or [], out, resume=resume)
     settings = [*(changes or []), *([f"train.device={device}"] if device is not None else [])]
+    if leave_one_domain_out and not resume:
+        settings.append(leave_out_each(recipes or [], settings))
     with CompareDisplay() as display:
         if resume:
             result = resume_comparison(

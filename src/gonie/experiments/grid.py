@@ -111,6 +111,22 @@ def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
     return Grid(axes, tuple(_cells(swept, axes)))
 
 
+def leave_out_each(recipes: Sequence[str], changes: Sequence[str]) -> str:
+    """Return the change that leaves out each domain of the recipes' training files in turn."""
+    single = [change for change in changes if len(split_values(change.partition("=")[2])) == 1]
+    names = [load_recipe(recipe, single).data.train for recipe in recipes]
+    domains = list(names[0]) if isinstance(names[0], dict) else []
+    if len(domains) < 2 or any(list(other) != domains for other in names):
+        raise RecipeError(
+            [
+                "--leave-one-domain-out needs the same two or more named training files in every recipe; "
+                "for example, --set data.train.web=web.conll --set data.train.news=news.conll"
+            ],
+            source="compare",
+        )
+    return f"data.leave_out={','.join(domains)}"
+
+
 def _cells(swept: dict[str, tuple[str, ...]], axes: tuple[Axis, ...]) -> Iterator[GridCell]:
     for chosen in product(*swept.values()):
         values = dict(zip(swept, chosen, strict=True))

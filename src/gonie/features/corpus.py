@@ -5,6 +5,7 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     offsets       (N + 1)   sentence i is tokens offsets[i] .. offsets[i + 1]
     forms         (M)       index of each token's form
     tags          (M)       gold label, -1 where there is none
+    domains       (N)       number of the domain of each sentence, if training files are named
     form_words    (U)       word id of each form
     form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
     form_chars
@@ -31,6 +32,7 @@ from gonie.features.byte_spelling import begin_row, end_row
 from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 INDEX = "corpus.json"
+DOMAINS = "domains"
 CONTEXT = ".context"
 """Suffix of the names of arrays with contextual vectors."""
 NOUN = "an encoded corpus"
@@ -54,6 +56,10 @@ class Examples(Protocol):
     @property
     def tokens(self) -> int:
         """The total number of tokens."""
+
+    @property
+    def domains(self) -> NDArray[np.integer] | None:
+        """(N,) the number of the domain of each example, or None if there are no domains."""
 
     def __len__(self) -> int: ...
 
@@ -79,6 +85,11 @@ class Corpus:
     def tokens(self) -> int:
         """The total number of tokens."""
         return int(self.arrays["offsets"][-1])
+
+    @property
+    def domains(self) -> NDArray[np.integer] | None:
+        """(N,) the number of the domain of each sentence, or None if there are no domains."""
+        return self.arrays.get(DOMAINS)
 
     def batch(self, rows: NDArray[np.int64]) -> dict[str, Array]:
         """Return the padded batch of the sentences ``rows``, in that order."""
@@ -177,6 +188,8 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         "char_lengths": char_lengths,
         "tags": ragged.pad(arrays["tags"][flat], lengths, fill=-1),
     }
+    if DOMAINS in arrays:
+        batch[DOMAINS] = arrays[DOMAINS][rows].astype(np.int64)
     if "form_bytes" in arrays:
         batch["bytes"] = _bytes(arrays["form_bytes"], number, forms)
     for name in arrays:

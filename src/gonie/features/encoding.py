@@ -21,12 +21,13 @@ from gonie.errors import InputError
 from gonie.features.analyses import Analyses
 from gonie.features.byte_spelling import spell_bytes
 from gonie.features.context import Context
-from gonie.features.corpus import Corpus, MemorySink, Sink
+from gonie.features.corpus import DOMAINS, Corpus, MemorySink, Sink
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spaces import Spaces
 from gonie.features.spelling import Spelling
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
+from gonie.text.domains import DOMAIN, HasMeta
 from gonie.text.fold import fold_text
 from gonie.text.jamo import decompose
 from gonie.text.normalize import Normalization, fallbacks
@@ -233,11 +234,12 @@ class Encoding:
         sentences: Iterable[Sentence],
         sink: Sink | None = None,
         tag_ids: Mapping[str, int] | None = None,
+        domains: Sequence[str] = (),
     ) -> Corpus:
         """Encode a stream of sentences, block by block, into ``sink`` (in memory by default).
 
         ``tag_ids`` maps each tag to its id. By default the id is the position in ``labels``. Other tags get
-        -1.
+        -1. ``domains`` are the names of domains, whose numbers the corpus then has.
         """
         sink = sink or MemorySink()
         forms: dict[str, int] = {}
@@ -252,6 +254,8 @@ class Encoding:
             tokens, begun = ends[-1], True
             sink.append("forms", self._form_ids(block, forms))
             sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
+            if domains:
+                sink.append(DOMAINS, domain_numbers(block, domains))
             if self.fold and self.extractors:
                 block = [*map(with_folded_words, block)]
             for extractor in self.extractors:
@@ -332,6 +336,12 @@ class Encoding:
             longest=int(value.get("longest", 0)),
             fold=bool(value.get("fold", False)),
         )
+
+
+def domain_numbers(examples: Iterable[HasMeta], domains: Sequence[str]) -> NDArray[np.int32]:
+    """Return the number of each example's domain, -1 for none. Shape: (N,)."""
+    numbers = {name: number for number, name in enumerate(domains)}
+    return np.array([numbers.get(each.meta.get(DOMAIN, ""), -1) for each in examples], dtype=np.int32)
 
 
 def _tag_ids(block: list[Sentence], ids: Mapping[str, int]) -> NDArray[np.int32]:

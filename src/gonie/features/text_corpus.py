@@ -7,6 +7,7 @@ longest text, K labels and F n-grams, it also has:
     places_mask (N, S)   true at sentences, right-padded
     labels (N)           the label's number, -1 if unknown; or, for multi-label texts,
     labels (N, K)        1.0 at each label that the text has
+    domains (N)          if training files are named: the number of each text's domain
     bag.ids (F)          with a bag: the n-grams of text n from bag.offsets[n] to bag.offsets[n + 1]
     bag.offsets (N + 1)
 
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features import ragged
-from gonie.features.corpus import Corpus, collate
+from gonie.features.corpus import DOMAINS, Corpus, collate
 
 Ints = NDArray[np.int64]
 Array = NDArray[Any]
@@ -31,9 +32,9 @@ class TextCorpus:
     """N encoded texts. Text i is sentences ``offsets[i]`` .. ``offsets[i + 1]``, at least one.
 
     ``labels`` is (N,) or (N, K), as in the module docstring. ``bag`` is the flat ids and the offsets (N + 1)
-    of the n-grams. ``sizes`` is the number of tokens of each text. For batching, ``lengths`` is the length of
-    its longest sentence and ``heights`` its number of sentences:
-    ``batching.shuffled_batches(corpus.lengths, heights=corpus.heights, …)``.
+    of the n-grams, and ``domains`` (N,) the number of each text's domain. ``sizes`` is the number of tokens
+    of each text. For batching, ``lengths`` is the length of its longest sentence and ``heights`` its number
+    of sentences: ``batching.shuffled_batches(corpus.lengths, heights=corpus.heights, …)``.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class TextCorpus:
         offsets: Ints,
         labels: Array,
         bag: tuple[NDArray[np.int32], Ints] | None = None,
+        domains: NDArray[np.integer] | None = None,
     ) -> None:
+        self.domains = domains
         self.sentences = sentences
         self.offsets = offsets
         self.labels = labels
@@ -69,7 +72,19 @@ class TextCorpus:
 
     def with_sentences(self, sentences: Corpus) -> TextCorpus:
         """Return the same texts with another corpus of their sentences, for example with added vectors."""
-        return TextCorpus(sentences=sentences, offsets=self.offsets, labels=self.labels, bag=self.bag)
+        return self._with(sentences=sentences)
+
+    def with_labels(self, labels: Array) -> TextCorpus:
+        """Return the same texts with other labels (N,) or (N, K)."""
+        return self._with(labels=labels)
+
+    def with_domains(self, domains: NDArray[np.integer] | None) -> TextCorpus:
+        """Return the same texts with the number of the domain of each (N,)."""
+        return self._with(domains=domains)
+
+    def _with(self, **changes: Any) -> TextCorpus:
+        names = ("sentences", "offsets", "labels", "bag", "domains")
+        return TextCorpus(**{**{name: getattr(self, name) for name in names}, **changes})
 
     def batch(self, rows: Ints) -> dict[str, Array]:
         """Return the padded batch of the texts ``rows``, in that order."""
@@ -87,6 +102,8 @@ def collate_texts(corpus: TextCorpus, rows: Ints) -> dict[str, Array]:
     batch["places"] = ragged.pad(np.arange(len(own)), heights, fill=0)  # (N, S)
     batch["places_mask"] = np.arange(batch["places"].shape[1]) < heights[:, None]  # (N, S)
     batch["labels"] = corpus.labels[rows]
+    if corpus.domains is not None:
+        batch[DOMAINS] = corpus.domains[rows].astype(np.int64)
     if corpus.bag is not None:
         ids, offsets = corpus.bag
         counts = offsets[rows + 1] - offsets[rows]

@@ -63,7 +63,8 @@ class LoadedModel(NamedTuple):
         from gonie.tasks.paths import locate  # needs pydantic, which prediction does without
 
         train = self.model.recipe.get("data", {}).get("train")
-        if not isinstance(train, str) or locate(train).resolve() != Path(file).resolve():
+        files = train.values() if isinstance(train, dict) else [train] if isinstance(train, str) else []
+        if Path(file).resolve() not in [locate(name).resolve() for name in files]:
             return []
         return [f"warning: the model was trained on {file}, so its scores on this file are too high"]
 

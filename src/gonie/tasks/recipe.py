@@ -26,6 +26,8 @@ from gonie.tasks.section import ChoiceOf
 from gonie.tasks.sections import Recipe, with_sources
 from gonie.tasks.table import TASKS
 
+SPLITS = ("train", "dev", "test")
+"""Keys of ``data`` that are a file or named files."""
 ORIGIN = "# Recipe: "
 """The beginning of a comment with the name of the recipe that a run was started with."""
 
@@ -250,6 +252,8 @@ def _apply(values: dict[str, Any], change: str, problems: list[str], command: st
     *parents, last = key.strip().split(".")
     place: Any = values
     for parent in parents:
+        if parent in SPLITS and isinstance(place.get(parent), str):
+            place[parent] = {}  # named files replace the single file of the recipe
         place = place.setdefault(parent, {})
         if not isinstance(place, dict):
             problems.append(f"--set {change}: {parent} is a value, not a section")

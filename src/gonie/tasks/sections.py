@@ -50,13 +50,22 @@ class CorpusConfig(Section):
     companions: ClassVar[tuple[str, ...]] = ("dev", "test", "format")
     """Keys that belong to the training file and do not apply to another one."""
 
-    train: InputFile = Field(
-        description="training file; `bundled:NAME/FILE` is a corpus that ships with gonie"
+    train: InputFile | dict[str, InputFile] = Field(
+        description="training file, or a named file for each domain: "
+        '{web = "a.conll", news = "b.conll"}; `bundled:NAME/FILE` is a corpus that ships with gonie'
     )
-    dev: InputFile | None = Field(
-        default=None, description="dev file, to select the best epoch; unset: part of train is held out"
+    dev: InputFile | dict[str, InputFile] | None = Field(
+        default=None,
+        description="dev file, or named files, to select the best epoch; unset: part of train is held out",
     )
-    test: InputFile | None = Field(default=None, description="test file, scored once after training")
+    test: InputFile | dict[str, InputFile] | None = Field(
+        default=None, description="test file, or named files, scored once after training"
+    )
+    leave_out: str | None = Field(
+        default=None,
+        description="domain of train that is not trained on but tested, on its file in test, or else on its "
+        "training file",
+    )
     holdout: Rate = Field(
         default=0.1, description="share of the training file to hold out if there is no dev file"
     )
@@ -114,6 +123,30 @@ class CorpusConfig(Section):
         except InputError as problem:
             raise ValueError(str(problem)) from problem
 
+    @model_validator(mode="after")
+    def _known_domain(self) -> CorpusConfig:
+        if isinstance(self.train, dict) and not self.train:
+            raise ValueError("train has no files")
+        names = list(self.train) if isinstance(self.train, dict) else []
+        if self.leave_out is not None and (self.leave_out not in names or len(names) < 2):
+            known = ", ".join(names) or "none"
+            raise ValueError(f"leave_out: no domain {self.leave_out!r} among several in train: {known}")
+        return self
+
+    def files(self, split: Literal["train", "dev", "test"]) -> dict[str, str]:
+        """Return the files of a split by the name of their domain, which is empty for a single file."""
+        named = {key: _by_domain(getattr(self, key)) for key in ("train", "dev", "test")}
+        if self.leave_out is None:
+            return named[split]
+        if split == "test":
+            return {self.leave_out: named["test"].get(self.leave_out, named["train"][self.leave_out])}
+        return {name: path for name, path in named[split].items() if name != self.leave_out}
+
+    @property
+    def train_name(self) -> str:
+        """The training files, for messages."""
+        return ", ".join(self.files("train").values())
+
     @property
     def token_unit(self) -> str:
         """The token unit, or the default of the language."""
@@ -123,6 +156,10 @@ class CorpusConfig(Section):
     def further_columns(self) -> tuple[str, ...]:
         """Columns besides words and labels that context features may use."""
         return ()
+
+
+def _by_domain(files: str | dict[str, str] | None) -> dict[str, str]:
+    return {} if files is None else {"": files} if isinstance(files, str) else files
 
 
 class NoisyCorpusConfig(CorpusConfig):

@@ -43,6 +43,6 @@ def _with_data(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:
     """Return the recipe, reading ``data`` instead of its own files if given."""
     if data is None:
         return recipe
-    files = {"train": str(data), "dev": str(data), "test": None}
+    files = {"train": str(data), "dev": str(data), "test": None, "leave_out": None}
     folds = {"folds": 0} if "folds" in type(recipe.data).model_fields else {}
     return recipe.model_copy(update={"data": recipe.data.model_copy(update={**files, **folds})})

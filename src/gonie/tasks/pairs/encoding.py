@@ -77,7 +77,7 @@ class PairEncoding:
         if self.scale is None:
             return corpus
         values = np.array([np.nan if pair.value is None else pair.value for pair in pairs], dtype=np.float32)
-        return TextCorpus(sentences=corpus.sentences, offsets=corpus.offsets, labels=values)
+        return corpus.with_labels(values)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything ``from_json`` needs, as plain values."""

@@ -146,7 +146,7 @@ def _write_report(
             **details,
             "recipe": (run.folder / RECIPE).read_text("utf-8"),
             "parameters": f"{sum(parameter.numel() for parameter in run.model.parameters()):,}",
-            "train": job.recipe.data.train,
+            "train": job.recipe.data.train_name,
             "seed": job.recipe.train.seed,
             "cost": cost_rows(run.cost()),
         },

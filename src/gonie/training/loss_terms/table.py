@@ -18,7 +18,7 @@ from gonie.training.loss_terms.term import LossTerm, TermContext, TermPart
 LOSS_TERMS: dict[str, TermPart] = {}
 """Loss terms by the NAME of ``[loss.NAME]`` in a recipe."""
 
-PARTS, L2 = "part penalties", "train.l2"
+PARTS, L2 = "parts", "l2"
 """The names of the terms that are no section of ``loss``."""
 
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from gonie.errors import InputError
 from gonie.features import splits
 from gonie.features.corpus import FolderSink, MemorySink
+from gonie.features.encoding import domain_numbers
 from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
@@ -41,6 +42,7 @@ from gonie.tasks.torch.word_data import (
     tell,
     vectors_of,
 )
+from gonie.text.domains import domain_names, in_domain
 from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report, count
@@ -132,11 +134,11 @@ class CutTexts:
 def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     """Read and encode the data of the recipe. ``note`` receives what was found."""
     data = recipe.data
-    everything = _read(data.train, data, note)
+    everything = _read("train", data, note)
     train, dev, test = _split(recipe, everything, note)
     labels = _checked_labels(data, train)
-    korean = f"for Korean, run: gonie train classify-ko {shlex.quote(data.train)}"
-    warn_korean(data.train, train, data.language, korean, note)
+    korean = f"for Korean, run: gonie train classify-ko {shlex.quote(data.train_name)}"
+    warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
     start = load_start(recipe)
@@ -163,12 +165,14 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     copies = noisy_copies(train, data.noise, seed=recipe.train.seed, note=note)
     noise = CutTexts(copies, passages, note)
     corpus = encoding.encode_passages(chain(cut, noise), sink=sink)
-    tell(f"{data.train}, training texts", cut.report, note)
+    if domains := domain_names(train):
+        corpus = corpus.with_domains(domain_numbers([*train, *copies], domains))
+    tell(f"{data.train_name}, training texts", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(TEXTS, held)
     shared.compare(train)
     shared.warn(note)
-    warn_rare_labels(data.train, labels, note)
+    warn_rare_labels(data.train_name, labels, note)
     warn_new_labels({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
     return TextData(
         encoding=encoding,
@@ -185,8 +189,8 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
 
 def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     """Read only the dev texts of ``recipe``."""
-    data = recipe.data.model_copy(update={"test": None})
-    everything = [] if data.dev and not data.folds else _read(data.train, data, note)
+    data = recipe.data.model_copy(update={"test": None, "leave_out": None})
+    everything = [] if data.files("dev") and not data.folds else _read("train", data, note)
     _, dev, _ = _split(recipe.model_copy(update={"data": data}), everything, note)
     return dev
 
@@ -207,7 +211,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if data.dev is None or data.vectors or data.noise.copies else None,
+        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.noise.copies else None,
     }
     return json.dumps(read)
 
@@ -241,11 +245,14 @@ class CutSentences:
         return (sentence for passage in self._cut for sentence in passage.sentences)
 
 
-def _read(name: str, data: TextDataConfig, note: Note) -> list[LabelledText]:
+def _read(split: Literal["train", "dev", "test"], data: TextDataConfig, note: Note) -> list[LabelledText]:
+    """Return the texts of all files of a split."""
     options = text_options({"data": data.model_dump(mode="json")}, format=data.format)
-    source = LabelledSource(locate(name), options)
-    texts = list(source)
-    tell(name, source.report, note)
+    texts: list[LabelledText] = []
+    for domain, path in data.files(split).items():
+        source = LabelledSource(locate(path), options)
+        texts += (in_domain(text, domain) for text in source)
+        tell(path, source.report, note)
     return texts
 
 
@@ -254,25 +261,27 @@ def _split(
 ) -> tuple[Sequence[LabelledText], Sequence[LabelledText], Sequence[LabelledText]]:
     """Return the training, dev and test texts."""
     data = recipe.data
-    test: Sequence[LabelledText] = () if data.test is None else _read(data.test, data, note)
+    test: Sequence[LabelledText] = _read("test", data, note)
     if data.folds:
         parts = splits.folds([text.labels for text in texts], number=data.folds, seed=FOLD_SEED)
         for line in parts.notes:
-            note(f"{data.train}: {line}")
+            note(f"{data.train_name}: {line}")
         fold = parts.splits[data.fold - 1]
-        note(f"fold {data.fold} of {data.folds}: {count(len(fold.held), 'text')} of {data.train} to test")
+        note(
+            f"fold {data.fold} of {data.folds}: {count(len(fold.held), 'text')} of {data.train_name} to test"
+        )
         texts, test = [texts[row] for row in fold.train], [texts[row] for row in fold.held]
-    if data.dev is not None:
-        return texts, _read(data.dev, data, note), test
+    if data.files("dev"):
+        return texts, _read("dev", data, note), test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
         note("no dev file, and no texts can be held out: the training texts are used as dev texts")
         return texts, texts, test
     held = splits.hold_out([text.labels for text in texts], share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:
-        note(f"{data.train}: {line}")
+        note(f"{data.train_name}: {line}")
     (part,) = held.splits
     share = f"data.holdout = {data.holdout}"
-    note(f"no dev file: held out {count(len(part.held), 'text')} of {data.train} ({share})")
+    note(f"no dev file: held out {count(len(part.held), 'text')} of {data.train_name} ({share})")
     return [texts[row] for row in part.train], [texts[row] for row in part.held], test
 
 
@@ -283,15 +292,15 @@ def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Coun
     if len(labels) < (1 if data.multi_label else 2):
         raise InputError(
             f"only one label: {most_used}" if most_used else "no labels",
-            path=data.train,
+            path=data.train_name,
             fix="Use texts of at least two labels, or set the label column: --set data.label_column=NAME",
         )
     if data.format == "auto" and not data.multi_label:
-        check_labels(labels, len(texts), noun="label", path=data.train)
+        check_labels(labels, len(texts), noun="label", path=data.train_name)
     if len(labels) > MOST_LABELS:
         raise InputError(
             f"more than {MOST_LABELS:,} different labels: {len(labels):,}, such as {most_used}",
-            path=data.train,
+            path=data.train_name,
             fix="Set the label column: --set data.label_column=NAME",
         )
     return labels

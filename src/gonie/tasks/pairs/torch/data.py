@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from gonie.errors import InputError
 from gonie.features import splits
 from gonie.features.corpus import FolderSink, MemorySink
+from gonie.features.encoding import domain_numbers
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
@@ -38,6 +39,7 @@ from gonie.tasks.torch.word_data import (
     tell,
     vectors_of,
 )
+from gonie.text.domains import domain_names, in_domain
 from gonie.text.labelled_text import LabelledPair
 from gonie.text.passages import Passages
 from gonie.text.report import count
@@ -82,12 +84,12 @@ class PairData:
 def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     """Read, count and encode everything the recipe names. ``note`` receives what was found."""
     data = recipe.data
-    columns, everything = _read(data.train, data, note)
+    columns, everything = _read("train", data, note)
     train, dev, test = _split(recipe, everything, columns, note)
     scale = _scale(data, train, note) if columns.value is not None else None
     labels = _checked_labels(data, columns, train) if scale is None else _fifths(train, scale)
     korean = "use --set data.language=ko --set data.unit=morpheme"
-    warn_korean(data.train, train, data.language, korean, note)
+    warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, partial(cut_pair, passages), note, noun="pair")
     start = load_start(recipe)
@@ -101,14 +103,16 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     encoding = PairEncoding(texts=texts, scale=scale)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     corpus = encoding.with_answers(texts.encode_passages(cut, sink=sink), train)
+    if domains := domain_names(train):
+        corpus = corpus.with_domains(domain_numbers(train, domains))
     cut.report.pairs = len(train)
-    tell(f"{data.train}, to train on", cut.report, note)
+    tell(f"{data.train_name}, to train on", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(PAIRS, held)
     shared.compare(train)
     shared.warn(note)
     if scale is None:
-        warn_rare_labels(data.train, labels, note)
+        warn_rare_labels(data.train_name, labels, note)
         named = {name: [label for pair in part for label in pair.labels] for name, part in held.items()}
         warn_new_labels(named, labels, note)
     return PairData(
@@ -128,10 +132,12 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
 def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
     """Read only the pairs by which a run of ``recipe`` chooses its best epoch."""
     data = recipe.data
-    if data.dev is not None:
-        return _read(data.dev, data, note)[1]
-    columns, everything = _read(data.train, data, note)
-    without_test = recipe.model_copy(update={"data": data.model_copy(update={"test": None})})
+    if data.files("dev"):
+        return _read("dev", data, note)[1]
+    columns, everything = _read("train", data, note)
+    without_test = recipe.model_copy(
+        update={"data": data.model_copy(update={"test": None, "leave_out": None})}
+    )
     _, dev, _ = _split(without_test, everything, columns, note)
     return dev
 
@@ -146,7 +152,7 @@ def pair_data_key(recipe: PairRecipe) -> str:
         "sources": sources_key(model),
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if data.dev is None or data.vectors else None,
+        "seed": recipe.train.seed if not data.files("dev") or data.vectors else None,
     }
     return json.dumps(read)
 
@@ -161,13 +167,20 @@ def passages_of(recipe: PairRecipe) -> Passages:
     )
 
 
-def _read(name: str, data: PairDataConfig, note: Note) -> tuple[PairColumns, list[LabelledPair]]:
+def _read(
+    split: Literal["train", "dev", "test"], data: PairDataConfig, note: Note
+) -> tuple[PairColumns, list[LabelledPair]]:
+    """Return the pairs of all files of a split, and the columns of the first file."""
     options = pair_options({"data": data.model_dump(mode="json")}, format=data.format)
-    source = PairSource(locate(name), options)
-    pairs = list(source)
-    tell(name, source.report, note)
-    assert source.columns is not None  # found before the first pair
-    return source.columns, pairs
+    columns: list[PairColumns] = []
+    pairs: list[LabelledPair] = []
+    for domain, path in data.files(split).items():
+        source = PairSource(locate(path), options)
+        pairs += (in_domain(pair, domain) for pair in source)
+        tell(path, source.report, note)
+        assert source.columns is not None  # found before the first pair
+        columns.append(source.columns)
+    return columns[0], pairs
 
 
 def _split(
@@ -175,19 +188,19 @@ def _split(
 ) -> tuple[Sequence[LabelledPair], Sequence[LabelledPair], Sequence[LabelledPair]]:
     """Return the pairs to train on, to choose the epoch by, and to score at the end."""
     data = recipe.data
-    test: Sequence[LabelledPair] = () if data.test is None else _read(data.test, data, note)[1]
-    if data.dev is not None:
-        return pairs, _read(data.dev, data, note)[1], test
+    test: Sequence[LabelledPair] = _read("test", data, note)[1] if data.files("test") else ()
+    if data.files("dev"):
+        return pairs, _read("dev", data, note)[1], test
     if not data.holdout or len(pairs) < 3:
         note("no dev file, and nothing is held out (data.holdout): the training pairs are scored instead")
         return pairs, pairs, test
     strata = [pair.labels if columns.value is None else (VALUE,) for pair in pairs]
     held = splits.hold_out(strata, share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:
-        note(f"{data.train}: {line}")
+        note(f"{data.train_name}: {line}")
     (part,) = held.splits
     note(
-        f"no dev file: held out {count(len(part.held), 'pair')} of {data.train} "
+        f"no dev file: held out {count(len(part.held), 'pair')} of {data.train_name} "
         f"(data.holdout = {data.holdout})"
     )
     return [pairs[row] for row in part.train], [pairs[row] for row in part.held], test
@@ -198,7 +211,7 @@ def _scale(data: PairDataConfig, pairs: Sequence[LabelledPair], note: Note) -> V
     values = [pair.value for pair in pairs if pair.value is not None]
     low, high = data.scale or (min(values), max(values))
     if low == high:
-        raise InputError(f"all values are {low:g}: there is nothing to learn", path=data.train)
+        raise InputError(f"all values are {low:g}: there is nothing to learn", path=data.train_name)
     for pair in pairs:
         if pair.value is not None and not low <= pair.value <= high:
             raise InputError(
@@ -228,7 +241,7 @@ def _checked_labels(
     if fraction is not None and data.label_column is None:
         raise InputError(
             f"the labels in the column {columns.label} are numbers, such as {fraction}",
-            path=data.train,
+            path=data.train_name,
             fix=f"To predict a value on their scale: --set data.value_column={columns.label}. To make each "
             f"number a class: --set data.label_column={columns.label}",
         )
@@ -236,7 +249,7 @@ def _checked_labels(
     if not 2 <= len(labels) <= MOST_LABELS:
         raise InputError(
             f"expected 2 to {MOST_LABELS:,} different labels, got {len(labels):,}, such as {some}",
-            path=data.train,
+            path=data.train_name,
             fix="Name the label's column: --set data.label_column=NAME",
         )
     return labels

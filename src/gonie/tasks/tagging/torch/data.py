@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
+from os import PathLike
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +51,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
+from gonie.text.domains import in_domain
 from gonie.text.fold import fold_text
 from gonie.text.label_map import LabelMap
 from gonie.text.partial_tags import PartialStream, TagSets
@@ -110,7 +113,8 @@ class TagStream:
     """The sentences of one file with tags in the model's scheme, which can be iterated several times.
 
     Labels are renamed first. If ``types`` is not empty, entities of other types become O. With ``keep``, the
-    sentences of the first pass are kept in memory, for words that are slow to find.
+    sentences of the first pass are kept in memory, for words that are slow to find. ``domain`` is that of the
+    file, if it has a name.
     """
 
     def __init__(
@@ -122,8 +126,10 @@ class TagStream:
         labels: LabelMap,
         types: Collection[str] = (),
         keep: bool = False,
+        domain: str = "",
     ) -> None:
         self.source = source
+        self._domain = domain
         self._keep = keep
         self._kept: list[Sentence] | None = None
         self._scheme = scheme
@@ -139,7 +145,8 @@ class TagStream:
         return iter(self._kept)
 
     def _read(self) -> Iterator[Sentence]:
-        for sentence in self.source:
+        for plain in self.source:
+            sentence = in_domain(plain, self._domain)
             if sentence.tags is None:
                 raise InputError(
                     "sentence without tags",
@@ -205,41 +212,89 @@ class HoldOut:
         return (s for s in self._stream if (generator.random() < self._share) == self._held_out)
 
 
+class _TagFile(NamedTuple):
+    """A training file with its survey. ``domain`` is its name in the recipe, empty for a single file."""
+
+    domain: str
+    source: TaggedSource
+    found: Survey
+
+
 class _Files:
-    """Reads the files of a recipe, all in the format and tag scheme of the training file."""
+    """Reads the files of a recipe.
+
+    Those of dev and test are in the format and tag scheme of the training file of the same domain, or of the
+    first one.
+    """
 
     def __init__(self, recipe: TagRecipe) -> None:
-        self._data = recipe.data
-        self.splitter = build_tokenizer(recipe.data)
-        self.labels = LabelMap(recipe.data.map)
-        self.train = self.source(recipe.data.train)
-        self.found = _with_types(recipe.data, survey(self.train))
-        self.warning = _check_language(recipe.data, self.train, self.found.scheme)
+        data = recipe.data
+        self._data = data
+        self.splitter = build_tokenizer(data)
+        self.labels = LabelMap(data.map)
+        self._train = [self._survey(name, path) for name, path in data.files("train").items()]
+        self.found = self._train[0].found
+        _check_types(data, self._train)
+        self.warnings = [
+            (each.source.report.path, warning)
+            for each in self._train
+            if (warning := _check_language(data, each.source, each.found.scheme))
+        ]
         spans = self.found.scheme.has_spans
-        self.target = Scheme(kind=recipe.data.model_scheme) if spans else self.found.scheme
-        if recipe.data.backoff and self.splitter.unit == "morpheme":
-            self.splitter = build_tokenizer(recipe.data, self._forms_to_cut(recipe))
-            self.train = self.source(recipe.data.train)
+        _check_alike(self._train)
+        self.target = Scheme(kind=data.model_scheme) if spans else self.found.scheme
+        if data.backoff and self.splitter.unit == "morpheme":
+            self.splitter = build_tokenizer(data, self._forms_to_cut(recipe))
+            self._train = [each._replace(source=self.source(each.source.path)) for each in self._train]
+
+    def _survey(self, domain: str, path: str) -> _TagFile:
+        source = self.source(locate(path))
+        return _TagFile(domain, source, _with_bare_types(self._data, survey(source)))
 
     def _forms_to_cut(self, recipe: TagRecipe) -> list[str]:
         """Return the words inside which entities of the training sentences begin or end."""
-        stream, seed = self.stream(self.train), recipe.train.seed
+        stream, seed = Chained(*self.train_streams()), recipe.train.seed
         held = HoldOut(stream, share=recipe.data.holdout, seed=seed, held_out=False)
-        forms = forms_to_cut(held if recipe.data.dev is None else stream)
+        forms = forms_to_cut(stream if recipe.data.files("dev") else held)
         return sorted(set(map(fold_text, forms))) if recipe.data.fold_text else forms  # as Kiwi sees them
 
-    def source(self, name: str) -> TaggedSource:
-        return TaggedSource(locate(name), read_options(self._data, self.splitter))
+    @property
+    def domains(self) -> list[str]:
+        """The names of the training files, if they have names."""
+        return [each.domain for each in self._train if each.domain]
 
-    def stream(self, source: TaggedSource) -> TagStream:
-        checked = source.with_scheme(self.found.scheme, self._data.repair)
+    def source(self, path: str | PathLike[str]) -> TaggedSource:
+        return TaggedSource(path, read_options(self._data, self.splitter))
+
+    def train_streams(self) -> list[TagStream]:
+        """Return a stream of each training file."""
+        return [self._stream(each.source, each.found.scheme, each.domain) for each in self._train]
+
+    def tell_train(self, streams: Sequence[TagStream], note: Note) -> None:
+        """Note what was found in each training file, when ``streams`` were read."""
+        for file, stream in zip(self._train, streams, strict=True):
+            checked, survey = stream.source.report, file.found.report
+            chosen = dataclasses.replace(checked, choices=survey.choices | checked.choices)
+            tell(str(survey.path), chosen, note)
+
+    def read(self, split: Literal["dev", "test"], note: Note) -> list[Sentence]:
+        """Return the sentences of all files of a split."""
+        schemes_of = {each.domain: each.found.scheme for each in self._train}
+        sentences: list[Sentence] = []
+        for domain, path in self._data.files(split).items():
+            scheme = schemes_of.get(domain, self.found.scheme)
+            sentences += _read(path, self._stream(self.source(locate(path)), scheme, domain), note)
+        return sentences
+
+    def _stream(self, source: TaggedSource, scheme: Scheme, domain: str) -> TagStream:
         return TagStream(
-            checked,
-            scheme=self.found.scheme,
+            source.with_scheme(scheme, self._data.repair),
+            scheme=scheme,
             target=self.target,
             labels=self.labels,
             types=self._data.types,
             keep=self.splitter.unit == "morpheme" and self._data.cache is None,
+            domain=domain,
         )
 
 
@@ -255,8 +310,8 @@ def _check_language(data: TagDataConfig, source: TaggedSource, scheme: Scheme) -
     words = [word for sentence in first for word in sentence.words]
     if not is_korean(words):
         return None
-    files = [name for name in (data.train, data.dev, data.dev and data.test) if name]
-    command = shlex.join(["gonie", "train", "ner-ko" if scheme.has_spans else "pos-ko", *files])
+    single = [name for name in (data.train, data.dev, data.dev and data.test) if isinstance(name, str)]
+    command = shlex.join(["gonie", "train", "ner-ko" if scheme.has_spans else "pos-ko", *single])
     if any(sentence.text is not None for sentence in first):
         raise InputError(
             "most letters of the texts are Hangul, but data.language is en",
@@ -280,16 +335,17 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     """Read and encode the data of the recipe. ``note`` receives what was found."""
     data = recipe.data
     files = _Files(recipe)
-    found, target, stream = files.found, files.target, files.stream
-    everything = stream(files.train)
+    found, target = files.found, files.target
+    streams = files.train_streams()
+    everything = streams[0] if len(streams) == 1 else Chained(*streams)
     train, dev = _train_and_dev(recipe, files, everything, note)
-    test = None if data.test is None else _read(data.test, stream(files.source(data.test)), note)
+    test = files.read("test", note) if data.files("test") else None
 
     part = None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error")
     start = load_start(recipe)
     vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
-    dev_is_train = data.dev is None and train is everything
+    dev_is_train = not data.files("dev") and train is everything
     train = WithWords(train)
     held = {"dev": [] if dev_is_train else dev, "test": test or []}
     shared = SharedExamples(SENTENCES, held)
@@ -298,18 +354,17 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     encoding, labels = fit_encoding(
         recipe, texts, target, vectors, build_extractors(recipe), sources=sources, start=start
     )
-    _check_some_tags(labels, target, data.train)
+    _check_some_tags(labels, target, data.train_name)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
             f"more than {MOST_TAGS:,} different tags: {len(encoding.labels):,}, such as "
             f"{', '.join(encoding.labels[:3])}",
-            path=data.train,
+            path=data.train_name,
             fix="Set the tag column: --set data.tag_column=N",
         )
-    checked = everything.source.report
-    if files.warning is not None:
-        note(f"{data.train}: {files.warning}")
-    tell(data.train, dataclasses.replace(checked, choices=found.report.choices | checked.choices), note)
+    for path, warning in files.warnings:
+        note(f"{path}: {warning}")
+    files.tell_train(streams, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
     partial_stream = PartialStream(
@@ -322,15 +377,15 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream, copies)
     )
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, noise, more), sink, sets.ids)
+    corpus = encoding.encode(Chained(pieces, noise, more), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
-    for name, cut in ((data.train, pieces.cut + noise.cut), (data.partial, more.cut)):
+    for name, cut in ((data.train_name, pieces.cut + noise.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
     shared.warn(note)
     types = count_types(labels, target)
-    warn_rare_labels(data.train, types, note)
+    warn_rare_labels(data.train_name, types, note)
     named = {name: name_new_tags(_tags(part), target, types) for name, part in held.items()}
     warn_new_labels(named, encoding.label_ids, note)
     return TagData(
@@ -363,48 +418,69 @@ def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str) -> None
 
 
 def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
-    """Yield the sentences of the training file, with their tags as they are."""
+    """Yield the sentences of the training files, with their tags as they are."""
     data = recipe.data
-    path = locate(data.train)
-    refuse_stream(path)  # training reads the file again
     splitter = build_tokenizer(data)
-    yield from TaggedSource(path, read_options(data, splitter)).with_options(unit=None)
+    for path in map(locate, data.files("train").values()):
+        refuse_stream(path)  # training reads the file again
+        yield from TaggedSource(path, read_options(data, splitter)).with_options(unit=None)
 
 
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
     """Read only the dev sentences of ``recipe``."""
     files = _Files(recipe)
-    _, dev = _train_and_dev(recipe, files, files.stream(files.train), note)
+    _, dev = _train_and_dev(recipe, files, Chained(*files.train_streams()), note)
     return dev
 
 
 def _train_and_dev(
-    recipe: TagRecipe, files: _Files, everything: TagStream, note: Note
+    recipe: TagRecipe, files: _Files, everything: Iterable[Sentence], note: Note
 ) -> tuple[Iterable[Sentence], list[Sentence]]:
-    dev = recipe.data.dev
-    if dev is None:
+    if not recipe.data.files("dev"):
         return _hold_out(everything, recipe, note)
-    return everything, _read(dev, files.stream(files.source(dev)), note)
+    return everything, files.read("dev", note)
 
 
-def _with_types(data: TagDataConfig, found: Survey) -> Survey:
-    """Return the survey of the file, or raise an error if it has none of ``data.types``.
+def _with_bare_types(data: TagDataConfig, found: Survey) -> Survey:
+    """Return the survey of a file. Bare labels in ``data.types`` are read as entities (IO).
 
-    Bare labels in ``data.types`` are read as entities (IO), even if O is too rare to detect the scheme.
+    O may be too rare to detect the scheme.
     """
-    if not data.types:
-        return found
     bare = data.scheme == "auto" and not found.scheme.has_spans
     if bare and set(data.types) & set(found.labels):
         found.report.choose("scheme", str(schemes.IO), "bare labels, as data.types names them")
         return dataclasses.replace(found, scheme=schemes.IO)
-    parts = [found.scheme.split(tag) for tag in found.labels] if found.scheme.has_spans else []
-    known = sorted({data.map.get(part[1], part[1]) for part in parts if part is not None and part[1]})
-    if not set(known) & set(data.types):
-        other = "only O" if found.scheme.has_spans else f"{found.scheme}, without types"
-        has = ", ".join(known) or other
-        raise RecipeError([f"data.types: {data.train} has none of {', '.join(data.types)}; it has {has}"])
     return found
+
+
+def _check_types(data: TagDataConfig, files: Sequence[_TagFile]) -> None:
+    """Refuse training files that have none of ``data.types``."""
+    parts = [
+        each.found.scheme.split(tag)
+        for each in files
+        if each.found.scheme.has_spans
+        for tag in each.found.labels
+    ]
+    known = sorted({data.map.get(part[1], part[1]) for part in parts if part is not None and part[1]})
+    if data.types and not set(known) & set(data.types):
+        scheme = files[0].found.scheme
+        other = "only O" if scheme.has_spans else f"{scheme}, without types"
+        has = ", ".join(known) or other
+        raise RecipeError(
+            [f"data.types: {data.train_name} has none of {', '.join(data.types)}; it has {has}"]
+        )
+
+
+def _check_alike(files: Sequence[_TagFile]) -> None:
+    """Refuse training files of which some have entities and others plain tags."""
+    first = files[0]
+    for other in files[1:]:
+        if other.found.scheme.has_spans != first.found.scheme.has_spans:
+            raise InputError(
+                f"the tags are {other.found.scheme}, but those of {first.domain} are {first.found.scheme}",
+                path=other.source.report.path,
+                fix="Train on files of the same kind of tags",
+            )
 
 
 def tag_data_key(recipe: TagRecipe) -> str:
@@ -423,7 +499,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if data.dev is None or data.vectors or data.noise.copies else None,
+        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.noise.copies else None,
     }
     return json.dumps(read)
 
@@ -461,7 +537,7 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
             line=sentence.line,
             fix=f"Correct them, or remove {cause}",
         )
-    note(f"{recipe.data.train}: {text}")
+    note(f"{recipe.data.train_name}: {text}")
     return rules
 
 
@@ -516,7 +592,9 @@ class Pieces:
                 yield sentence.part(first, end)
 
 
-def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:
+def _hold_out(
+    stream: Iterable[Sentence], recipe: TagRecipe, note: Note
+) -> tuple[Iterable[Sentence], list[Sentence]]:
     share, seed = recipe.data.holdout, recipe.train.seed
     dev = list(HoldOut(stream, share=share, seed=seed, held_out=True))
     train = HoldOut(stream, share=share, seed=seed, held_out=False)
@@ -526,6 +604,7 @@ def _hold_out(stream: TagStream, recipe: TagRecipe, note: Note) -> tuple[Iterabl
         )
         return stream, list(stream)
     note(
-        f"no dev file: held out {count(len(dev), 'sentence')} of {recipe.data.train} (data.holdout = {share})"
+        f"no dev file: held out {count(len(dev), 'sentence')} of {recipe.data.train_name} "
+        f"(data.holdout = {share})"
     )
     return train, dev
