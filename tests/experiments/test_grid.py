@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gonie.errors import RecipeError
-from gonie.experiments.grid import Axis, load_cells, read_grid, split_values
+from gonie.experiments.grid import Axis, leave_out_each, load_cells, read_grid, split_values
 from gonie.tasks.elmo import ElmoConfig
 from gonie.tasks.recipe import load_recipe
 
@@ -84,6 +84,13 @@ def test_several_recipes_are_the_slowest_axis() -> None:
     assert [axis.key for axis in grid.axes] == ["recipe", "model.head.direct"]
     assert [cell.recipe for cell in grid.cells] == ["lstm", "lstm", "bilstm-crf", "bilstm-crf"]
     assert grid.cells[3].values == ("bilstm-crf", '["spelling"]')
+
+
+def test_each_domain_is_left_out_in_turn() -> None:
+    named = ["data.train.web=a.conll", "data.train.news=b.conll", "train.lr=0.1,0.2"]
+    assert leave_out_each(["ner", "crf"], named) == "data.leave_out=web,news"
+    with pytest.raises(RecipeError, match="two or more named training files"):
+        leave_out_each(["ner"], ["train.lr=0.1"])
 
 
 def test_each_of_125_cells_has_its_own_folder() -> None:

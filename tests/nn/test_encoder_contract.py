@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from gonie.errors import InputError
 from gonie.nn import (
     LSTM,
+    Adapted,
     Bidirectional,
     Bypass,
     Convolution,
@@ -42,6 +43,14 @@ def sigmoid(*, width: int, hidden: int) -> Elman:
     return Elman(width=width, hidden=hidden, activation="sigmoid")
 
 
+def adapted() -> nn.Module:
+    """Return an encoder with adapters that are no longer the identity."""
+    part = Adapted(encoder=both_ways(LSTM), hidden=4)
+    for adapter in (part.before, part.after):
+        nn.init.normal_(adapter.up)
+    return part
+
+
 LAYERS = {"elman": Elman, "elman_sigmoid": sigmoid, "lstm": LSTM, "peephole": PeepholeLSTM}
 ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "none": lambda: NoEncoder(width=WIDTH),
@@ -54,6 +63,7 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "convolution_narrow": lambda: Convolution(width=WIDTH, hidden=4, kernels=[1, 2]),
     "passing": lambda: Bypass(encoder=LSTM(width=WIDTH - 2, hidden=4), passed=2),
     "passing_all": lambda: Bypass(encoder=NoEncoder(width=0), passed=WIDTH),
+    "adapted": adapted,
     "mixed": lambda: Bidirectional(ahead=LSTM(width=WIDTH, hidden=3), back=Elman(width=WIDTH, hidden=2)),
 }
 

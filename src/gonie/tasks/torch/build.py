@@ -66,6 +66,8 @@ class WordTable:
         rows = np.empty(len(vocabulary), dtype=np.int64)
         rows[order] = np.arange(len(vocabulary))
         width = pretrained.matrix.shape[1]
+        if learned.all():
+            return cls(len(vocabulary), 0, width, None, pretrained.matrix)
         return cls(int(learned.sum()), int((~learned).sum()), width, rows, pretrained.matrix)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,0 +1,84 @@
+"""Tests layers: freezing, gradual unfreezing and learning rates by depth."""
+
+from __future__ import annotations
+
+import pytest
+
+from gonie.errors import RecipeError
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.layers import freeze_layers, layer_rates, resting_layers
+from gonie.tasks.torch.prepare import synthetic
+
+DEEP = ("model.encoder.layers=2", "model.words.width=4", "model.chars.width=4")
+NAMES = {
+    "ner": ["embedding", "encoder", "head"],
+    "subjectivity": ["embedding", "encoder", "pooling", "head"],
+    "reviews-han": ["embedding", "encoder", "pooling", "sentences", "head"],
+    "pairs": ["embedding", "encoder", "matching", "hidden", "head"],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_layers_cover_every_weight_of_a_network_once(name: str) -> None:
+    model = synthetic(load_recipe(name, ["model.encoder.layers=1"])).model
+    layers = model.layers()
+    assert list(layers) == NAMES[name]
+    found = [id(weight) for layer in layers.values() for weight in layer.parameters()]
+    assert sorted(found) == sorted(map(id, model.parameters()))
+
+
+def test_each_layer_of_a_deep_encoder_is_a_layer() -> None:
+    model = synthetic(load_recipe("ner", DEEP)).model
+    assert list(model.layers()) == ["embedding", "encoder.1", "encoder.2", "head"]
+
+
+def trained(model: object) -> set[str]:
+    return {name.split(".")[0] for name, weight in model.named_parameters() if weight.requires_grad}  # type: ignore[attr-defined]
+
+
+def test_frozen_layers_are_not_trained_and_encoder_stands_for_all_its_layers() -> None:
+    recipe = load_recipe("ner", [*DEEP, 'train.freeze=["encoder"]'])
+    model = synthetic(recipe).model
+    freeze_layers(model, recipe.train)
+    assert trained(model) == {"embedding", "heads"}
+
+
+def test_with_adapters_only_they_and_the_head_are_trained() -> None:
+    recipe = load_recipe("ner", [*DEEP, "model.adapter.hidden=2"])
+    model = synthetic(recipe).model
+    freeze_layers(model, recipe.train)
+    names = [name for name, weight in model.named_parameters() if weight.requires_grad]
+    assert all(name.startswith(("heads.", "encoder.before.", "encoder.after.")) for name in names)
+    assert len([name for name in names if name.startswith("encoder.")]) == 8
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"), [('["encodr"]', "encoder"), ('["embedding", "encoder", "head"]', "all layers")]
+)
+def test_an_unknown_layer_and_a_frozen_model_are_refused(names: str, problem: str) -> None:
+    recipe = load_recipe("ner", ["model.encoder.layers=1", f"train.freeze={names}"])
+    with pytest.raises(RecipeError, match=rf"train\.freeze.*{problem}"):
+        freeze_layers(synthetic(recipe).model, recipe.train)
+
+
+def test_layers_are_unfrozen_one_by_one_from_the_top() -> None:
+    recipe = load_recipe("ner", [*DEEP, "train.unfreeze=2"])
+    model = synthetic(recipe).model
+    resting = resting_layers(model, recipe.train)
+    names = {id(layer): name for name, layer in model.layers().items()}
+    found = [[names[id(layer)] for layer in resting(done)] for done in (0.0, 1.9, 2.0, 4.5, 6.0, 9.0)]
+    three, two, one = ["embedding", "encoder.1", "encoder.2"], ["embedding", "encoder.1"], ["embedding"]
+    assert found == [three, three, two, one, [], []]
+    assert not list(resting_layers(model, load_recipe("ner", DEEP).train)(0.0))
+
+
+def test_each_layer_learns_slower_than_the_one_above() -> None:
+    recipe = load_recipe("ner", [*DEEP, "train.layer_rate=0.5", "model.elmo=none"])
+    model = synthetic(recipe).model
+    assert layer_rates(model, recipe.train) == {
+        "encoder.layers.0.": 0.25,
+        "encoder.layers.1.": 0.5,
+        "embedding.": 0.125,
+        "heads.": 1.0,
+    }
+    assert layer_rates(model, load_recipe("ner", DEEP).train) == {}

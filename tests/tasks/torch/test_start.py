@@ -1,0 +1,163 @@
+"""Tests training that starts from a trained model: its states, vocabulary, labels and resuming."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from gonie.errors import BundleError, RecipeError, ResumeError
+from gonie.features.vocabulary import Vocabulary
+from gonie.nn.inference import to_tensors
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.start import with_shape_of_start
+from gonie.tasks.torch.prepare import prepare
+from gonie.tasks.torch.trained import load_trained
+from gonie.text.types import Sentence
+from gonie.training.fit import build_model
+from gonie.training.run import resume_run, start_run
+
+OTHER = "Zoltan\tB-ARTIST\nplays\tO\nin\tO\nBusan\tB-LOC\n\nNobody\tO\nknows\tO\n한글\tB-ARTIST\n"
+
+
+@pytest.fixture(scope="module")
+def start(toy: Path, tmp_path_factory: pytest.TempPathFactory, quiet: Any) -> Path:
+    """Train the toy tagger, with characters and features in its embedding and in its head."""
+    folder = tmp_path_factory.mktemp("start") / "run"
+    changes = [
+        *("model.chars.width=4", "model.chars.hidden=4", 'model.head.direct=["spelling"]'),
+        *('model.features.groups=["spelling"]', "model.features.width=3", "train.epochs=2"),
+    ]
+    start_run(load_recipe(toy / "toy.toml", changes), folder, quiet)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def quiet() -> Any:
+    class Quiet:
+        def __getattr__(self, name: str) -> Callable[..., None]:
+            return lambda *given, **named: None
+
+    return Quiet()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    path = tmp_path / "other.conll"
+    path.write_text(OTHER * 6, "utf-8")
+    return path
+
+
+def recipe_from(start: Path, other: Path, *changes: str) -> Any:
+    settings = [f"data.train={other}", f"train.start={start}", 'model.head.direct=["spelling"]', *changes]
+    return with_shape_of_start(load_recipe("ner", ["model.elmo=none", *settings]), lambda text: None)
+
+
+def states(model: Any, encoding: Any, words: str) -> torch.Tensor:
+    corpus = encoding.encode([Sentence(tuple(words.split()))])
+    batch = to_tensors(corpus.batch(torch.zeros(1, dtype=torch.int64).numpy()), torch.device("cpu"))
+    with torch.no_grad():
+        return model.eval().states(batch)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("text", ["Anna lives in Seoul .", "Zoltan plays 한글 in Busan", "qwerty ßß 1999"])
+def test_before_the_first_step_states_are_those_of_the_start(start: Path, other: Path, text: str) -> None:
+    """Also for words and characters that only the new file has, and for words that neither has."""
+    job = prepare(recipe_from(start, other), lambda text: None)
+    model, old = build_model(job), load_trained(start)
+    torch.testing.assert_close(states(model, job.encoding, text), states(old.model, old.encoding, text))
+
+
+def test_adapters_change_nothing_before_the_first_step(start: Path, other: Path) -> None:
+    job = prepare(recipe_from(start, other, "model.adapter.hidden=3"), lambda text: None)
+    model, old = build_model(job), load_trained(start)
+    text = "Anna plays in Busan"
+    torch.testing.assert_close(states(model, job.encoding, text), states(old.model, old.encoding, text))
+    names = [name for name, weight in model.named_parameters() if weight.requires_grad]
+    assert names
+    assert all(name.startswith(("heads.", "encoder.before", "encoder.after")) for name in names)
+
+
+def test_shared_tags_keep_their_weights_and_new_tags_are_new(start: Path, other: Path) -> None:
+    job = prepare(recipe_from(start, other), lambda text: None)
+    model, old = build_model(job), load_trained(start)
+    new_labels, old_labels = list(job.encoding.labels), list(old.encoding.labels)
+    assert "S-ARTIST" in new_labels
+    assert "S-PER" not in new_labels
+    here, there = new_labels.index("S-LOC"), old_labels.index("S-LOC")
+    outside = (new_labels.index("O"), old_labels.index("O"))
+    head, old_head = model.head(), old.model.head()
+    assert torch.equal(head.scores.weight[here], old_head.scores.weight[there])
+    assert torch.equal(head.crf.transitions[outside[0], here], old_head.crf.transitions[outside[1], there])
+    assert head.crf.transitions[new_labels.index("S-ARTIST")].abs().sum() == 0
+
+
+def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:
+    kept = prepare(recipe_from(start, other, "train.keep_labels=true"), lambda text: None).encoding.labels
+    assert {"S-PER", "S-LOC", "S-ARTIST"} <= set(kept)
+
+
+def test_the_shape_of_the_network_is_that_of_the_start(start: Path, other: Path) -> None:
+    told: list[str] = []
+    recipe = load_recipe("ner", [f"data.train={other}", f"train.start={start}", "data.lowercase=false"])
+    resolved = with_shape_of_start(recipe, told.append)
+    old = load_recipe(start / "recipe.toml")
+    assert resolved.model.encoder == old.model.encoder
+    assert resolved.model.words == old.model.words
+    assert resolved.data.lowercase == old.data.lowercase
+    assert resolved.model.dropout == recipe.model.dropout
+    assert "model.encoder.hidden" in told[0]
+    assert with_shape_of_start(resolved, told.append) == resolved
+    assert len(told) == 1, "nothing changes the second time"
+
+
+def test_a_run_of_another_task_is_refused(start: Path, text_toy: Path) -> None:
+    recipe = load_recipe(text_toy / "texts.toml", [f"train.start={start}"])
+    with pytest.raises(RecipeError, match=r"train\.start.*task 'tag', not 'classify'"):
+        prepare(recipe, lambda text: None)
+
+
+@pytest.mark.parametrize("kind", ["texts", "pairs"])
+def test_classifiers_and_pair_models_start_from_their_runs(
+    kind: str, text_toy: Path, pair_toy: Path, tmp_path: Path, quiet: Any
+) -> None:
+    file = text_toy / "texts.toml" if kind == "texts" else pair_toy / "labels.toml"
+    assert start_run(load_recipe(file, ["train.epochs=1"]), tmp_path / "first", quiet) is not None
+    changes = ["train.epochs=1", f"train.start={tmp_path / 'first'}"]
+    job = prepare(load_recipe(file, changes), lambda text: None)
+    model, old = build_model(job), load_trained(tmp_path / "first").model
+    weights = dict(old.named_parameters())
+    for name, weight in model.named_parameters():
+        torch.testing.assert_close(weight, weights[name], msg=name)
+    for name, buffer in model.named_buffers():
+        torch.testing.assert_close(buffer, dict(old.named_buffers())[name], msg=name)
+    assert start_run(load_recipe(file, changes), tmp_path / "second", quiet) is not None
+
+
+def test_a_run_resumes_only_with_the_start_that_it_began_with(
+    start: Path, toy: Path, other: Path, tmp_path: Path, quiet: Any
+) -> None:
+    other_start = tmp_path / "other-start"
+    changes = ["train.epochs=1", "train.seed=5"]
+    assert start_run(load_recipe(toy / "toy.toml", changes), other_start, quiet) is not None
+    recipe = load_recipe("ner", ["model.elmo=none", f"data.train={other}", f"train.start={other_start}"])
+    recipe = recipe.model_copy(update={"train": recipe.train.model_copy(update={"epochs": 1})})
+    assert start_run(recipe, tmp_path / "run", quiet) is not None
+    assert json.loads((tmp_path / "run" / "evaluation.json").read_text("utf-8"))["dev"]
+    best = other_start / "best.safetensors"
+    best.write_bytes((start / "best.safetensors").read_bytes())
+    with pytest.raises((ResumeError, BundleError)):
+        resume_run(tmp_path / "run", quiet)
+
+
+def test_a_merged_vocabulary_has_the_sums_of_the_counts() -> None:
+    one = Vocabulary.from_counts({"a": 3, "b": 1}).extended(["z"])
+    two = Vocabulary.from_counts({"b": 4, "c": 2}).extended(["z", "y"])
+    both = one.merged(two)
+    assert both.strings == ["b", "a", "c", "z", "y"]
+    assert [both.count(both.id(word)) for word in both.strings] == [5, 3, 2, 0, 0]
+    assert both.trained == 5
