@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 Record = dict[str, Any]
 
@@ -52,8 +52,8 @@ class Fitted(NamedTuple):
     record: Record
 
 
-def fitted(run: Run) -> Fitted:
-    """Train on one thread, and load the weights of the best epoch on dev."""
+def fitted(run: Run, score: Literal["dev", "test"] = "test") -> Fitted:
+    """Train on one thread, and load the weights of the best epoch on dev. Then score one split."""
     import torch
 
     from gonie.tasks.recipe import load_recipe
@@ -76,7 +76,7 @@ def fitted(run: Run) -> Fitted:
             raise KeyboardInterrupt
         load_weights(folder.best, session.model)
         history = folder.history()
-    evaluator = DevEvaluator(job, session.model, "test")
+    evaluator = DevEvaluator(job, session.model, score)
     record = {
         **run.named,
         "metric": evaluator.metric,
@@ -168,3 +168,13 @@ def row(model: str, found: Sequence[Record], key: str = "test") -> str:
     seconds = statistics.fmean(record["train_seconds"] for record in found)
     mean = statistics.fmean(scores)
     return f"| {model} | {len(found)} | {dev:.2f} | {mean:.2f} | {spread:.2f} | {seconds:.0f} |"
+
+
+def sign_flip_test(differences: Sequence[float], *, shuffles: int = 10_000, seed: int = 0) -> float:
+    """Return the two-sided p-value of paired differences: how often random signs give as large a mean."""
+    import numpy as np
+
+    values = np.asarray(differences, dtype=np.float64)
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(shuffles, len(values)))
+    as_large = np.abs((signs * values).mean(axis=1)) >= abs(values.mean()) - 1e-12
+    return float((1 + as_large.sum()) / (1 + shuffles))
