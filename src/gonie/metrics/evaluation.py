@@ -14,12 +14,15 @@ from typing import Literal, get_args
 
 from gonie.errors import InputError
 from gonie.metrics.aligned import Aligned, align_spans
+from gonie.metrics.calibration import Calibration
 from gonie.metrics.counts import Counts
 from gonie.metrics.errors import Error, list_errors
 from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
 from gonie.metrics.labels import Boundaries, Confusion, LabelScores, token_counts
 from gonie.metrics.mistakes import Mistake, find_mistake, worst
 from gonie.metrics.novelty import Novelty, Recall, SeenMentions, novelty_counts, novelty_recall
+from gonie.metrics.risk_coverage import RiskCoverage
+from gonie.metrics.span_decisions import SpanDecisions
 from gonie.metrics.spans import SpanScores, read_spans, span_counts
 from gonie.text.schemes import Checker, Mode, Scheme, TokenSpan, from_spans, to_spans
 from gonie.text.schemes import repair as repair_tags
@@ -66,6 +69,8 @@ class Evaluation:
     ``unknown_labels`` counts the gold labels that the model cannot predict. They count as missed and enter
     the macro average with 0. ``unreachable`` counts the gold spans by label that the tokens cannot express:
     inside a token, across sentences or overlapping. They are part of the gold, and were missed.
+    ``calibration`` and ``risk_coverage`` are those of the predicted spans. They are None for plain tags,
+    without probabilities, and if no span was predicted.
     """
 
     scheme: Scheme
@@ -81,6 +86,8 @@ class Evaluation:
     sentences: int
     mistakes: tuple[Mistake, ...]
     unreachable: Mapping[str, int] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    risk_coverage: RiskCoverage | None = None
 
     @property
     def plain(self) -> bool:
@@ -138,6 +145,8 @@ class Evaluation:
             "scheme": self.scheme.kind,
             "repair": self.repair.to_json(),
             "novelty": _novelty_json(self.novelty),
+            "calibration": None if self.calibration is None else self.calibration.to_json(),
+            "risk_coverage": None if self.risk_coverage is None else self.risk_coverage.to_json(),
             "confusion": self.confusion.to_json(),
             "boundaries": None if self.boundaries is None else self.boundaries.to_json(),
             "unknown_labels": dict(self.unknown_labels),
@@ -190,6 +199,11 @@ def evaluate(
     spans, tokens = SpanScores.from_spans(truth, guess), token_counts(gold_tags, predicted_tags)
     cut = [each.sentence for each in aligned]
     novelty = None if seen is None else novelty_counts(cut, truth, guess, seen)
+    decisions = (
+        SpanDecisions.of(aligned, found, confidences, chances)
+        if scheme.has_spans and confidences is not None and chances is not None
+        else None
+    )
     labels = list(spans.types)
     return Evaluation(
         scheme=scheme,
@@ -214,6 +228,8 @@ def evaluate(
         sentences=len(gold),
         mistakes=_mistakes(aligned, found, confidences, chances),
         unreachable=_count_labels(span for each in aligned for span in each.unreachable()),
+        calibration=None if decisions is None else decisions.calibration(),
+        risk_coverage=None if decisions is None else decisions.risk_coverage(),
     )
 
 
