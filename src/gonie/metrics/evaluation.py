@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 from typing import Literal, get_args
 
@@ -69,8 +70,8 @@ class Evaluation:
     ``unknown_labels`` counts the gold labels that the model cannot predict. They count as missed and enter
     the macro average with 0. ``unreachable`` counts the gold spans by label that the tokens cannot express:
     inside a token, across sentences or overlapping. They are part of the gold, and were missed.
-    ``calibration`` and ``risk_coverage`` are those of the predicted spans. They are None for plain tags,
-    without probabilities, and if no span was predicted.
+    ``decisions`` are the predicted spans with their probabilities, None for plain tags and without
+    probabilities.
     """
 
     scheme: Scheme
@@ -86,8 +87,7 @@ class Evaluation:
     sentences: int
     mistakes: tuple[Mistake, ...]
     unreachable: Mapping[str, int] = field(default_factory=dict)
-    calibration: Calibration | None = None
-    risk_coverage: RiskCoverage | None = None
+    decisions: SpanDecisions | None = field(default=None, repr=False, compare=False)
 
     @property
     def plain(self) -> bool:
@@ -98,6 +98,16 @@ class Evaluation:
     def headline(self) -> tuple[str, float]:
         """The main score: ("accuracy", …) for a plain scheme, ("f1", …) for spans."""
         return ("accuracy", self.tokens.accuracy) if self.plain else ("f1", self.spans.micro.f1)
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the predicted spans, if there are any and their probabilities are known."""
+        return None if self.decisions is None else self.decisions.calibration()
+
+    @cached_property
+    def risk_coverage(self) -> RiskCoverage | None:
+        """The risk and coverage of the predicted spans, likewise."""
+        return None if self.decisions is None else self.decisions.risk_coverage()
 
     def interval(self, score: str) -> Interval | None:
         """Return the 95% interval of an overall score (``f1``, ``accuracy``, ``macro_f1``), if computed."""
@@ -228,8 +238,7 @@ def evaluate(
         sentences=len(gold),
         mistakes=_mistakes(aligned, found, confidences, chances),
         unreachable=_count_labels(span for each in aligned for span in each.unreachable()),
-        calibration=None if decisions is None else decisions.calibration(),
-        risk_coverage=None if decisions is None else decisions.risk_coverage(),
+        decisions=decisions,
     )
 
 

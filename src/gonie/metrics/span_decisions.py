@@ -17,10 +17,15 @@ from gonie.text.schemes import TokenSpan
 
 
 class SpanDecisions(NamedTuple):
-    """The probability of each predicted span (M,), and whether it is right (M,)."""
+    """The probability of each predicted span (M,), and whether it is right (M,).
+
+    ``places`` has the number of the sentence and the span of each, to compare the decisions of several
+    models.
+    """
 
     confidences: Floats
     right: npt.NDArray[np.bool_]
+    places: tuple[tuple[int, TokenSpan], ...] = ()
 
     @classmethod
     def of(
@@ -33,19 +38,22 @@ class SpanDecisions(NamedTuple):
         """Collect the decisions of all sentences. The arguments are those of ``evaluation``."""
         given: list[float] = []
         right: list[bool] = []
-        for each, spans, sure, likely in zip(aligned, guess, confidences, chances, strict=True):
+        places: list[tuple[int, TokenSpan]] = []
+        sides = zip(aligned, guess, confidences, chances, strict=True)
+        for number, (each, spans, sure, likely) in enumerate(sides):
             if not spans:
                 continue
             predicted, gold = sorted(set(each.predicted)), set(each.gold)
             known = each.values_of_spans(likely, spans)
             given += span_chances(predicted, each.values_of_words(sure) or (), known or {})
             right += [span in gold for span in predicted]
-        return cls(np.array(given, dtype=np.float64), np.array(right, dtype=bool))
+            places += [(number, span) for span in predicted]
+        return cls(np.array(given, dtype=np.float64), np.array(right, dtype=bool), tuple(places))
 
     def calibration(self) -> Calibration | None:
         """Return the calibration of the probabilities, or None if nothing was predicted."""
-        return decision_calibration(*self) if len(self.right) else None
+        return decision_calibration(self.confidences, self.right) if len(self.right) else None
 
     def risk_coverage(self) -> RiskCoverage | None:
         """Return the curve of risk and coverage, or None if nothing was predicted."""
-        return risk_coverage(*self) if len(self.right) else None
+        return risk_coverage(self.confidences, self.right) if len(self.right) else None
