@@ -34,6 +34,7 @@ import gonie
 from gonie.metrics.calibration import decision_calibration
 from gonie.metrics.decision_temperature import platt_targets
 from gonie.metrics.evaluation import Evaluation
+from gonie.metrics.log_odds import to_probabilities
 from gonie.metrics.reliability import BINS, equal_mass
 from gonie.metrics.risk_coverage import risk_coverage
 from gonie.metrics.separation import measure_separation
@@ -130,15 +131,17 @@ def log_odds(chances: Floats) -> Floats:
 
 
 def line_on_log_odds(chances: Floats, right: NDArray[np.bool_]) -> tuple[float, float]:
-    """Fit p -> sigmoid(a · logit p + b) by Newton's method (Platt 1999)."""
+    """Fit p -> sigmoid(a · logit p + b) (Platt 1999)."""
+    from scipy.optimize import minimize
+
     x, targets = log_odds(chances), platt_targets(right)
-    inputs, weights = np.stack([x, np.ones_like(x)], axis=1), np.array([1.0, 0.0])
-    for _ in range(50):
-        given = 1 / (1 + np.exp(-inputs @ weights))
-        slope = inputs.T @ (given - targets)
-        curvature = (inputs * (given * (1 - given))[:, None]).T @ inputs + 1e-9 * np.eye(2)
-        weights = weights - np.linalg.solve(curvature, slope)
-    return float(weights[0]), float(weights[1])
+
+    def loss(weights: Floats) -> float:
+        z = weights[0] * x + weights[1]
+        return float((np.logaddexp(0, z) - targets * z).mean())
+
+    slope, shift = minimize(loss, [1.0, 0.0], method="Nelder-Mead").x
+    return float(slope), float(shift)
 
 
 def compare_maps(runs: Sequence[Path], dev: Path, test: Path) -> None:
@@ -156,7 +159,7 @@ def compare_maps(runs: Sequence[Path], dev: Path, test: Path) -> None:
         scores.append(both[1].spans.micro.f1)
         for name, (known, asked) in sides.items():
             slope, shift = line_on_log_odds(known.confidences, known.right)
-            straight = 1 / (1 + np.exp(-slope * log_odds(asked.confidences) - shift))
+            straight = to_probabilities(slope * log_odds(asked.confidences) + shift)
             results.setdefault(name, []).append(asked)
             results.setdefault(f"{name} + line", []).append(asked._replace(confidences=straight))
         known, asked = sides["raw"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gonie.messages import say
 from gonie.metrics.calibration import Calibration
 from gonie.metrics.reliability import Reliability
 from gonie.metrics.risk_coverage import RiskCoverage
@@ -32,8 +33,8 @@ def error_text(reliability: Reliability) -> str:
 def calibration_section(calibration: Calibration, *, noun: str, scores: Mapping[str, str]) -> Markup:
     """Render the diagram, both errors, further ``scores`` and the bins. ``noun`` is what is predicted."""
     values = {
-        "error, equal width": error_text(calibration.width),
-        "error, equal size": error_text(calibration.mass),
+        "error, equal width": say(error_text(calibration.width)),
+        "error, equal size": say(error_text(calibration.mass)),
         **scores,
     }
     header = ("probability", noun, "mean predicted", "correct", "difference")
