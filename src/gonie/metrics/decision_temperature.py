@@ -1,8 +1,11 @@
 """Fits a temperature to decisions whose probabilities have no closed form in it, such as spans of a chain.
 
-The loss is the negative log-likelihood of the decisions, each right or wrong. The targets are those of Platt
-(1999) instead of 1 and 0: (R + 1) / (R + 2) for the R right decisions and 1 / (W + 2) for the W wrong ones.
-They keep probabilities away from 0 and 1 when there are few decisions.
+The loss is the Brier score of the decisions, each right or wrong: the mean squared distance between
+probability and target. Like the likelihood it is lowest for the true probabilities, but it is bounded. A few
+wrong decisions with a probability near 1, often errors of the gold tags, would otherwise set the temperature
+of all others. The targets are those of Platt (1999) instead of 1 and 0: (R + 1) / (R + 2) for the R right
+decisions and 1 / (W + 2) for the W wrong ones. They keep probabilities away from 0 and 1 when there are few
+decisions.
 """
 
 from __future__ import annotations
@@ -19,8 +22,6 @@ LOWEST, HIGHEST = 0.1, 10.0
 GRID, STEPS = 33, 20
 """Temperatures of the first search, and steps of the golden-section search around the best of them."""
 GOLDEN = (5**0.5 - 1) / 2
-FLOOR = 1e-12
-"""Bound of a probability and of its complement, so that the loss is finite."""
 
 
 def fit_decision_temperature(chances: Callable[[float], Floats], right: npt.NDArray[np.bool_]) -> float:
@@ -34,8 +35,7 @@ def fit_decision_temperature(chances: Callable[[float], Floats], right: npt.NDAr
     targets = platt_targets(right)  # (M,)
 
     def loss(log: float) -> float:
-        given = np.clip(chances(float(np.exp(log))), FLOOR, 1 - FLOOR)
-        return float(-(targets * np.log(given) + (1 - targets) * np.log1p(-given)).mean())
+        return float(np.square(chances(float(np.exp(log))) - targets).mean())
 
     grid = np.linspace(np.log(LOWEST), np.log(HIGHEST), GRID)
     best = int(np.argmin([loss(log) for log in grid.tolist()]))

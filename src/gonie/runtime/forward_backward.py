@@ -34,9 +34,7 @@ class Lattice:
         self.lengths = lengths
         self._chain = chain
         self.emissions = emissions
-        steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
-        if chain.temperature != 1:
-            steps /= chain.temperature
+        steps = np.divide(emissions.transpose(1, 0, 2), chain.temperature, dtype=np.float64)  # (T, B, K)
         self._sums = engine(steps, lengths)
         self.full = min(lengths.tolist()) == len(steps)  # whether there is no padding
 
