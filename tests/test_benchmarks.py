@@ -182,3 +182,12 @@ def test_the_language_model_is_cross_validated(toy: Path, tmp_path: Path) -> Non
     assert train.count("\n\n") == 19
     assert not set(test.strip().split("\n\n")) & set(train.strip().split("\n\n"))
     assert "0 runs" in run("default_bilm.py", *given, *places)
+
+
+@pytest.mark.long
+def test_calibration_is_compared_with_that_of_a_perfect_model(toy: Path, toy_run: Path) -> None:
+    files = ("--test", toy / "test.conll", "--dev", toy / "dev.conll", "--out", toy / "dev.conll")
+    out = run("calibration.py", toy_run, toy_run, *files)
+    assert "spans of 2 runs" in out
+    for line in ("temperature 1", "calibrated", "AUROC", "temperature + line", "isotonic"):
+        assert f"  {line}" in out

@@ -15,13 +15,11 @@ from gonie.metrics.calibration import (
     HIGHEST,
     LOWEST,
     brier,
+    decision_calibration,
     decisions,
-    equal_mass,
-    equal_width,
     fit_temperature,
     measure_calibration,
     negative_log_likelihood,
-    reliability,
 )
 
 
@@ -57,53 +55,6 @@ def test_calibration_error_of_a_small_example() -> None:
     assert found.mass.error == pytest.approx(0.5 * abs(0.65 - 0.5) + 0.5 * abs(0.85 - 1))
 
 
-@settings(deadline=None)
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=50),
-    st.integers(1, 12),
-)
-def test_equal_width_bins_equal_a_loop(pairs: list[tuple[float, bool]], bins: int) -> None:
-    expected, seen = 0.0, 0
-    for at in range(bins):
-        low, high = at / bins, (at + 1) / bins
-        inside = [pair for pair in pairs if (low < pair[0] or at == 0) and pair[0] <= high]
-        seen += len(inside)
-        if inside:
-            gap = abs(sum(p for p, _ in inside) / len(inside) - sum(r for _, r in inside) / len(inside))
-            expected += len(inside) / len(pairs) * gap
-    assert seen == len(pairs)
-    confidences, right = map(np.array, zip(*pairs, strict=True))
-    found = reliability(confidences, right, equal_width(bins))
-    assert found.error == pytest.approx(expected, abs=1e-12)
-    assert sum(each.count for each in found.bins) == len(pairs)
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.tuples(st.sampled_from([0.2, 0.5, 0.6, 0.9, 1.0]), st.booleans()), min_size=1, max_size=40),
-    st.integers(1, 8),
-    st.randoms(),
-)
-def test_equal_mass_bins_do_not_depend_on_the_order(
-    pairs: list[tuple[float, bool]], bins: int, chance: Any
-) -> None:
-    mixed = list(pairs)
-    chance.shuffle(mixed)
-    found = []
-    for order in (pairs, mixed):
-        confidences, right = map(np.array, zip(*order, strict=True))
-        found.append(reliability(confidences, right, equal_mass(confidences, bins)))
-    assert found[0].error == pytest.approx(found[1].error)
-    assert sum(each.count for each in found[0].bins) == len(pairs)
-    assert len(found[0].bins) <= bins
-
-
-def test_equal_mass_bins_have_equal_sizes_without_ties() -> None:
-    confidences = np.random.default_rng(0).random(1003)
-    found = reliability(confidences, confidences > 0.5, equal_mass(confidences, 10))
-    assert {each.count for each in found.bins} <= {100, 101}
-
-
 def test_overconfidence_has_a_larger_error_than_calibrated_probabilities() -> None:
     generator = np.random.default_rng(3)
     chance = generator.uniform(0.5, 1, size=20_000)
@@ -112,6 +63,20 @@ def test_overconfidence_has_a_larger_error_than_calibrated_probabilities() -> No
     assert measure_calibration(honest, gold).width.error < 0.02
     boast = np.stack([np.full(20_000, 0.99), np.full(20_000, 0.01)], axis=1)
     assert measure_calibration(boast, gold).width.error == pytest.approx(0.99 - np.mean(gold == 0))
+
+
+def test_decisions_are_measured_like_two_labels() -> None:
+    """The calibration of spans would not be comparable with that of texts."""
+    generator = np.random.default_rng(5)
+    confidences = generator.uniform(0.5, 1, size=400)
+    right = generator.random(400) < confidences
+    both = measure_calibration(np.stack([1 - confidences, confidences], axis=1), right.astype(np.int64))
+    found = decision_calibration(confidences, right)
+    assert found.width == both.width
+    assert found.mass == both.mass
+    assert found.nll == pytest.approx(log_loss(right, confidences))
+    assert found.brier == pytest.approx(both.brier / 2)
+    assert found.decisions == 400
 
 
 def test_each_of_several_labels_is_a_decision() -> None:

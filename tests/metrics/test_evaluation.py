@@ -184,3 +184,45 @@ def test_span_predictions_are_scored_by_span_against_bare_labels() -> None:
     result = evaluate([sentence], [guess], scheme=IO, predicted_scheme=BIOES)
     assert result.headline == ("f1", 2 / 5)
     assert result.tokens.accuracy == 2 / 5  # of tags in the model's scheme: B-PER E-PER O S-LOC O
+
+
+def test_predicted_spans_are_decisions_with_their_probabilities() -> None:
+    gold = [sentence("B-X I-X O B-Y"), sentence("O B-X O O")]
+    predicted = [["B-X", "I-X", "O", "B-X"], ["O", "O", "O", "O"]]
+    chances = [{(0, 2, "X"): 0.9, (3, 4, "X"): 0.6}, {}]
+    found = evaluate(gold, predicted, scheme=IOB2, confidences=[[0.9] * 4] * 2, chances=chances, bootstrap=0)
+    assert found.calibration is not None
+    assert [(each.count, each.confidence, each.accuracy) for each in found.calibration.width.bins] == [
+        (1, 0.6, 0.0),
+        (1, 0.9, 1.0),
+    ]
+    assert found.calibration.width.error == pytest.approx((0.6 + 0.1) / 2)
+    assert found.risk_coverage is not None
+    assert found.risk_coverage.risks.tolist() == [0.0, 0.5]
+    told = found.to_json()
+    names = {"ece", "ece_expected", "ece_equal_mass", "ece_equal_mass_expected", "nll", "brier", "decisions"}
+    assert names < set(told["calibration"])
+    assert told["risk_coverage"]["aurc"] == 0.25
+
+
+def test_what_has_no_probabilities_or_no_spans_has_no_calibration() -> None:
+    gold = [sentence("B-X O")]
+    assert evaluate(gold, [["B-X", "O"]], scheme=IOB2, bootstrap=0).to_json()["calibration"] is None
+    nothing = evaluate(gold, [["O", "O"]], scheme=IOB2, confidences=[[0.5, 0.5]], chances=[{}], bootstrap=0)
+    assert nothing.to_json()["calibration"] is None
+    assert nothing.to_json()["risk_coverage"] is None
+
+
+def test_a_span_that_only_the_repair_makes_has_the_mean_of_its_tokens() -> None:
+    found = evaluate(
+        [sentence("B-X I-X")],
+        [["I-X", "I-X"]],
+        scheme=IOB2,
+        repair="begin",
+        confidences=[[0.5, 0.75]],
+        chances=[{}],
+        bootstrap=0,
+    )
+    assert found.calibration is not None
+    (only,) = found.calibration.width.bins
+    assert only.confidence == 0.625

@@ -157,7 +157,8 @@ def test_the_most_confident_errors_are_shown_and_the_rest_counted(parse: Any) ->
 def test_scores_come_first_then_errors_and_training_last() -> None:
     page = render_classes(two_labels(), title="t", curve=CURVE, details={"file": "x"})
     names = re.findall(r"<h2>(.*?)</h2>", page)
-    assert names == ["Labels", "Confusion", "Calibration", "By length", "Errors", "Training", "Details"]
+    calibration = ["Calibration", "Risk and coverage"]
+    assert names == ["Labels", "Confusion", *calibration, "By length", "Errors", "Training", "Details"]
 
 
 def test_only_the_first_errors_are_explained() -> None:

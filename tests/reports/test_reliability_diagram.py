@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from gonie.metrics.calibration import Bin, Reliability, equal_width, reliability
+from gonie.metrics.reliability import Bin, Reliability, equal_width, reliability
 from gonie.reports.reliability_diagram import BOTTOM, HEIGHT, TOP, WIDTH, bin_text, reliability_diagram
 
 

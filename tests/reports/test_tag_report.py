@@ -155,3 +155,19 @@ def test_tables_of_a_thousand_labels_are_shortened():
     assert page.count("<td") < 5000
     assert "rarer labels are only in the JSON" in page
     assert "24 most frequent labels" in page
+
+
+def test_the_page_shows_the_calibration_of_spans_and_the_risk(parse):
+    gold = [Sentence(words=("Kim", "in", "서울"), tags=("B-PER", "O", "B-LOC"))] * 4
+    predicted = [["B-PER", "O", "B-PER"]] * 4
+    chances = [{(0, 1, "PER"): 0.9, (2, 3, "PER"): 0.4 + n / 10} for n in range(4)]
+    found = evaluate(
+        gold, predicted, scheme=IOB2, confidences=[[0.9, 1.0, 0.5]] * 4, chances=chances, bootstrap=0
+    )
+    page = render(found, title="t")
+    parse(page)
+    assert "<h2>Calibration</h2>" in page
+    assert "<h2>Risk and coverage</h2>" in page
+    assert "perfect model" in page
+    assert "Risk and coverage of 8 spans: area" in page
+    assert "<h2>Calibration</h2>" not in render(plain_evaluation(), title="t")

@@ -39,6 +39,7 @@ def bundle(encoding: Encoding) -> TagBundle:
         end=random.normal(size=size).astype(np.float32),
         constrained=False,
         forbidden=["B-PER -> B-PER"],
+        temperature=1.5,
         about=About(model={"weights": 12}, scores={"dev": {"f1": 0.5}}, recipe=RECIPE),
     )
 
@@ -63,7 +64,7 @@ def test_a_tagger_is_read_back(folder: Path, bundle: TagBundle) -> None:
     again = read_bundle(folder)
     assert isinstance(again, TagBundle)
     assert again.encoding.to_json() == bundle.encoding.to_json()
-    for name in ("tokenizer", "graph", "constrained", "forbidden", "about"):
+    for name in ("tokenizer", "graph", "constrained", "forbidden", "temperature", "about"):
         assert getattr(again, name) == getattr(bundle, name)
     for name in ("transitions", "start", "end"):
         np.testing.assert_array_equal(getattr(again, name), getattr(bundle, name))
@@ -78,6 +79,21 @@ def test_a_classifier_is_read_back(tmp_path: Path, text_bundle: Any, upper: bool
     assert isinstance(again, TextBundle)
     assert again.encoding.to_json() == bundle.encoding.to_json()
     assert (again.graph, again.temperature, again.about) == (bundle.graph, 1.5, bundle.about)
+
+
+def test_a_tagger_without_a_temperature_has_1(folder: Path) -> None:
+    """Bundles of gonie 0.1 are not calibrated, and keep their probabilities."""
+    index = json.loads((folder / INDEX).read_text("utf-8"))
+    del index["temperature"]
+    (folder / INDEX).write_text(json.dumps(index), "utf-8")
+    assert read_bundle(folder).temperature == 1.0
+
+
+@pytest.mark.parametrize("value", [0, -1.0, "warm", None, True])
+def test_an_invalid_temperature_of_a_tagger_is_refused(folder: Path, value: Any) -> None:
+    change(folder, temperature=value)
+    with pytest.raises(BundleError, match="temperature"):
+        read_bundle(folder)
 
 
 @pytest.mark.parametrize("number", [1, 2])

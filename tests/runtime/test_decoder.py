@@ -351,3 +351,69 @@ def test_a_range_outside_the_sentence_is_refused() -> None:
     )
     with pytest.raises(GonieError, match="in a sentence of 2 tokens"):
         lattice.path_probability(0, 1, 3, [0, 0])
+
+
+# --- temperature -----------------------------------------------------------------------------------------
+
+TEMPERATURES = st.sampled_from([0.3, 0.8, 1.0, 1.7, 6.0])
+
+
+@SETTINGS
+@given(chains(), TEMPERATURES)
+def test_probabilities_at_a_temperature_are_those_of_divided_scores(
+    case: dict[str, Any], temperature: float
+) -> None:
+    """Marginals, path probabilities and log Z, against the enumeration of all paths."""
+    decoder = decoder_of(case).with_temperature(temperature)
+    assert decoder.temperature == temperature
+    lattice = decoder.forward_backward(case["emissions"], case["lengths"])
+    for row, length in enumerate(case["lengths"].tolist()):
+        scores = {path: score / temperature for path, score in enumerate_paths(case, row).items()}
+        exact = probabilities(scores)
+        top = max(scores.values())
+        total = top + np.log(sum(np.exp(score - top) for score in scores.values()))
+        assert lattice.log_partition()[row] == pytest.approx(total, rel=1e-9, abs=1e-9)
+        best = max(exact, key=exact.__getitem__)
+        for start, end in itertools.combinations(range(length + 1), 2):
+            chance = sum(p for path, p in exact.items() if path[start:end] == best[start:end])
+            found = lattice.path_probability(row, start, end, best[start:end])
+            assert found == pytest.approx(chance, rel=1e-6, abs=1e-9)
+        marginal = sum(p for path, p in exact.items() if path[0] == best[0])
+        assert lattice.marginals()[row, 0, best[0]] == pytest.approx(marginal, rel=1e-6, abs=1e-9)
+
+
+@SETTINGS
+@given(chains(), TEMPERATURES)
+def test_a_temperature_changes_no_decision(case: dict[str, Any], temperature: float) -> None:
+    """Calibration would change tags, and with them F1."""
+    plain = decoder_of(case)
+    decoder = plain.with_temperature(temperature)
+    batch = case["emissions"], case["lengths"]
+    expected = plain.viterbi(*batch)
+    for one, other in zip(decoder.viterbi(*batch), expected, strict=True):
+        assert np.array_equal(one, other)
+    for one, other in zip(decoder.nbest(*batch, 3), plain.nbest(*batch, 3), strict=True):
+        assert np.array_equal(one, other)
+    for one, other in zip(decoder.posterior(*batch), plain.posterior(*batch), strict=True):
+        assert np.array_equal(one, other)
+    # by the sums of the chain at the temperature; equal scores may be decided either way
+    found = decoder.best_of(decoder.lattice(*decoder.checked(*batch)))
+    emissions, lengths = decoder.checked(*batch)
+    reached = plain.chain.path_scores(emissions, lengths, found)
+    assert reached == pytest.approx(expected[1], rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_temperature_must_be_positive(temperature: float) -> None:
+    with pytest.raises(GonieError, match="temperature must be positive and finite"):
+        Decoder(transitions=np.zeros((2, 2)), start=np.zeros(2), end=np.zeros(2), temperature=temperature)
+
+
+def test_a_temperature_is_set_again_from_the_weights_of_the_model() -> None:
+    """Otherwise temperatures would multiply."""
+    weights = np.array([[1.0, -2.0], [0.5, 3.0]])
+    decoder = Decoder(transitions=weights, start=weights[0], end=weights[1], temperature=2.0)
+    again = decoder.with_temperature(4.0)
+    assert np.array_equal(again.calibrated.transitions, weights / 4)
+    assert np.array_equal(again.chain.transitions, weights)
+    assert decoder.with_temperature(1.0).calibrated is decoder.chain

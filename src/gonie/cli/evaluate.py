@@ -94,9 +94,9 @@ def evaluate(
 ) -> None:
     """Score a model on a file with gold tags or labels.
 
-    Prints precision, recall and F1 with 95% confidence intervals, per type and for seen and unseen entities.
-    For classifiers also accuracy, AUC (two labels), calibration, and scores by text length. For values of
-    text pairs, the correlation with the gold values.
+    Prints precision, recall and F1 with 95% confidence intervals, per type and for seen and unseen entities,
+    and the calibration of probabilities. For classifiers also accuracy, AUC (two labels), and scores by text
+    length. For values of text pairs, the correlation with the gold values.
 
     Examples:
 

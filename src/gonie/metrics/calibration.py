@@ -1,14 +1,13 @@
-"""Calibration of classifiers: measures, and fitting a temperature.
+"""Calibration of classifiers and taggers: measures, and fitting the temperature of a classifier.
 
 A *decision* is an event with a predicted probability. For single-label texts it is the predicted label: its
 probability, and whether it is correct. For multi-label texts it is each label of each text: its probability,
-and whether the text has it. A classifier is calibrated if 80% of the decisions with probability 0.8 are
-correct. The expected calibration error (Naeini et al. 2015; Guo et al. 2017) bins decisions by probability:
-
-    ECE = Σ_b n_b / n · |mean probability of b − share of b that is right|
+and whether the text has it. For a tagger it is a predicted span: its probability, and whether gold has
+exactly this span. A model is calibrated if 80% of the decisions with probability 0.8 are correct
+(``reliability``).
 
 For single-label texts ``gold`` is (N,) label ids, with -1 for a label the model does not know. For
-multi-label texts it is (N, K) of 0 and 1. Every function here accepts both.
+multi-label texts it is (N, K) of 0 and 1. The functions that take ``gold`` accept both.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gonie.metrics.bootstrap import Floats
+from gonie.metrics.reliability import BINS, Reliability, equal_mass, equal_width, reliability
 
 Gold = npt.NDArray[np.int64]
 
-BINS = 15
 FLOOR = 1e-12
 """Lower bound for the probability of a gold label, so that one certain error gives a finite loss."""
 
@@ -34,30 +33,6 @@ STEPS, FLAT = 50, 1e-7
 """Bisection steps, and the slope (nats per text) below which the loss counts as flat."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """The decisions with a probability in (low, high]: count, mean probability and accuracy."""
-
-    low: float
-    high: float
-    count: int
-    confidence: float
-    accuracy: float
-
-
-@dataclass(frozen=True)
-class Reliability:
-    """Decisions binned by probability, without empty bins."""
-
-    bins: tuple[Bin, ...]
-
-    @property
-    def error(self) -> float:
-        """The expected calibration error."""
-        total = sum(each.count for each in self.bins)
-        return sum(each.count * abs(each.confidence - each.accuracy) for each in self.bins) / total
-
-
 @dataclass(frozen=True)
 class Calibration:
     """Reliability in bins of equal width and of equal size, and two scores without bins.
@@ -65,7 +40,7 @@ class Calibration:
     ``nll`` is the mean negative log-likelihood of the gold labels, over the texts whose label the model knows
     (None if there are none). ``brier`` is the mean squared distance to the gold labels. For single-label
     texts it is summed over the labels of a text (0 to 2). For multi-label texts it is averaged over them (0
-    to 1).
+    to 1). For spans, both are those of the event that the span is right.
     """
 
     width: Reliability
@@ -73,13 +48,21 @@ class Calibration:
     nll: float | None
     brier: float
 
+    @property
+    def decisions(self) -> int:
+        """The number of decisions."""
+        return sum(each.count for each in self.width.bins)
+
     def to_json(self) -> dict[str, object]:
         """Return the scores as fractions, with the bins of equal width."""
         return {
             "ece": self.width.error,
+            "ece_expected": self.width.perfect_error,
             "ece_equal_mass": self.mass.error,
+            "ece_equal_mass_expected": self.mass.perfect_error,
             "nll": self.nll,
             "brier": self.brier,
+            "decisions": self.decisions,
             "bins": [asdict(each) for each in self.width.bins],
         }
 
@@ -95,47 +78,24 @@ def measure_calibration(probabilities: Floats, gold: Gold, *, bins: int = BINS) 
     )
 
 
+def decision_calibration(
+    confidences: Floats, right: npt.NDArray[np.bool_], *, bins: int = BINS
+) -> Calibration:
+    """Measure the calibration of decisions (M,) that are right or wrong, such as predicted spans. M ≥ 1."""
+    chances = np.where(right, confidences, 1 - confidences)
+    return Calibration(
+        width=reliability(confidences, right, equal_width(bins)),
+        mass=reliability(confidences, right, equal_mass(confidences, bins)),
+        nll=float(-np.log(np.maximum(chances, FLOOR)).mean()),
+        brier=float(np.square(1 - chances).mean()),
+    )
+
+
 def decisions(probabilities: Floats, gold: Gold) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Return the probability of each decision (M,) and whether it is correct (M,)."""
     if gold.ndim == 2:
         return probabilities.ravel(), gold.ravel() > 0
     return probabilities.max(axis=1), probabilities.argmax(axis=1) == gold
-
-
-def equal_width(bins: int) -> Floats:
-    """Return the upper bounds of bins of equal width. The last one is 1."""
-    return np.arange(1, bins + 1) / bins
-
-
-def equal_mass(confidences: Floats, bins: int) -> Floats:
-    """Return the upper bounds of bins with equal numbers of decisions, as far as possible. The last one is 1.
-
-    Equal probabilities are never split, so the order of the texts does not matter. There may be fewer bins.
-    """
-    ordered = np.sort(confidences)
-    last = np.arange(1, bins) * len(ordered) // bins - 1  # the last decision of each bin except the last bin
-    return np.unique(np.append(ordered[last[last >= 0]], 1.0))
-
-
-def reliability(confidences: Floats, right: npt.NDArray[np.bool_], ends: Floats) -> Reliability:
-    """Sort decisions into bins with these upper bounds. A bound belongs to the bin below it."""
-    place = np.minimum(np.searchsorted(ends, confidences, side="left"), len(ends) - 1)  # (M,)
-    counts = np.bincount(place, minlength=len(ends))
-    given = np.bincount(place, weights=confidences, minlength=len(ends))
-    correct = np.bincount(place, weights=right, minlength=len(ends))
-    lows = np.concatenate([[0.0], ends[:-1]])
-    return Reliability(
-        tuple(
-            Bin(
-                low=float(lows[at]),
-                high=float(ends[at]),
-                count=int(counts[at]),
-                confidence=float(given[at] / counts[at]),
-                accuracy=float(correct[at] / counts[at]),
-            )
-            for at in np.flatnonzero(counts)
-        )
-    )
 
 
 def negative_log_likelihood(probabilities: Floats, gold: Gold) -> float | None:

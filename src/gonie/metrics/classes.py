@@ -16,13 +16,14 @@ import numpy.typing as npt
 from gonie.errors import InputError
 from gonie.metrics.auc import Ranking
 from gonie.metrics.bootstrap import Floats
-from gonie.metrics.calibration import Calibration, Gold, measure_calibration
+from gonie.metrics.calibration import Calibration, Gold, decisions, measure_calibration
 from gonie.metrics.class_errors import ClassError, Labelled, Labels, list_class_errors
 from gonie.metrics.counts import Counts, SentenceCounts, ratio
 from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
 from gonie.metrics.labels import Confusion
 from gonie.metrics.lengths import LengthScore, length_scores
 from gonie.metrics.relations import RelationScores, are_relations, relation_scores
+from gonie.metrics.risk_coverage import RiskCoverage, risk_coverage
 from gonie.metrics.spans import SpanScores, span_counts
 from gonie.text.schemes import TokenSpan
 
@@ -47,6 +48,7 @@ class ClassEvaluation:
     scores: SpanScores
     confusion: Confusion | None
     calibration: Calibration
+    risk_coverage: RiskCoverage
     auc: float | None
     relations: RelationScores | None
     lengths: tuple[LengthScore, ...]
@@ -100,6 +102,7 @@ class ClassEvaluation:
             "relations": None if self.relations is None else self.relations.to_json(),
             "intervals": None if self.intervals is None else self.intervals.to_json(),
             "calibration": {**self.calibration.to_json(), "nll_left_out": self.unknown},
+            "risk_coverage": self.risk_coverage.to_json(),
             "lengths": [score.to_json() for score in self.lengths],
             "confusion": None if self.confusion is None else self.confusion.to_json(),
             "unknown_labels": dict(self.unknown_labels),
@@ -149,6 +152,7 @@ def evaluate_classes(
         scores=scores,
         confusion=None if multi_label else Confusion.from_spans(truth, guess),
         calibration=measure_calibration(chances, targets),
+        risk_coverage=risk_coverage(*_answers(chances, targets)),
         auc=None if ranking is None else ranking.area,
         relations=relations,
         lengths=() if lengths is None else length_scores(lengths, counts, resamples=bootstrap, seed=seed),
@@ -231,6 +235,17 @@ def _indicators(gold: Sequence[Labelled], columns: Mapping[str, int]) -> Gold:
     for at, text in enumerate(gold):
         table[at, [columns[label] for label in text.labels if label in columns]] = 1
     return table
+
+
+def _answers(probabilities: Floats, gold: Gold) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return the probability of each answer (M,) and whether it is right (M,).
+
+    If texts may have several labels, each label is an answer, yes or no.
+    """
+    if gold.ndim == 2:
+        sure = np.maximum(probabilities, 1 - probabilities)
+        return sure.ravel(), ((probabilities >= 0.5) == (gold > 0)).ravel()
+    return decisions(probabilities, gold)
 
 
 def _unknown(gold: Sequence[Labelled], columns: Mapping[str, int]) -> dict[str, int]:

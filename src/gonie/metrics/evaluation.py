@@ -9,17 +9,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 from typing import Literal, get_args
 
 from gonie.errors import InputError
 from gonie.metrics.aligned import Aligned, align_spans
+from gonie.metrics.calibration import Calibration
 from gonie.metrics.counts import Counts
 from gonie.metrics.errors import Error, list_errors
 from gonie.metrics.intervals import Interval, Intervals, bootstrap_intervals
 from gonie.metrics.labels import Boundaries, Confusion, LabelScores, token_counts
 from gonie.metrics.mistakes import Mistake, find_mistake, worst
 from gonie.metrics.novelty import Novelty, Recall, SeenMentions, novelty_counts, novelty_recall
+from gonie.metrics.risk_coverage import RiskCoverage
+from gonie.metrics.span_decisions import SpanDecisions
 from gonie.metrics.spans import SpanScores, read_spans, span_counts
 from gonie.text.schemes import Checker, Mode, Scheme, TokenSpan, from_spans, to_spans
 from gonie.text.schemes import repair as repair_tags
@@ -66,6 +70,8 @@ class Evaluation:
     ``unknown_labels`` counts the gold labels that the model cannot predict. They count as missed and enter
     the macro average with 0. ``unreachable`` counts the gold spans by label that the tokens cannot express:
     inside a token, across sentences or overlapping. They are part of the gold, and were missed.
+    ``decisions`` are the predicted spans with their probabilities, None for plain tags and without
+    probabilities.
     """
 
     scheme: Scheme
@@ -81,6 +87,7 @@ class Evaluation:
     sentences: int
     mistakes: tuple[Mistake, ...]
     unreachable: Mapping[str, int] = field(default_factory=dict)
+    decisions: SpanDecisions | None = field(default=None, repr=False, compare=False)
 
     @property
     def plain(self) -> bool:
@@ -91,6 +98,16 @@ class Evaluation:
     def headline(self) -> tuple[str, float]:
         """The main score: ("accuracy", …) for a plain scheme, ("f1", …) for spans."""
         return ("accuracy", self.tokens.accuracy) if self.plain else ("f1", self.spans.micro.f1)
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the predicted spans, if there are any and their probabilities are known."""
+        return None if self.decisions is None else self.decisions.calibration()
+
+    @cached_property
+    def risk_coverage(self) -> RiskCoverage | None:
+        """The risk and coverage of the predicted spans, likewise."""
+        return None if self.decisions is None else self.decisions.risk_coverage()
 
     def interval(self, score: str) -> Interval | None:
         """Return the 95% interval of an overall score (``f1``, ``accuracy``, ``macro_f1``), if computed."""
@@ -138,6 +155,8 @@ class Evaluation:
             "scheme": self.scheme.kind,
             "repair": self.repair.to_json(),
             "novelty": _novelty_json(self.novelty),
+            "calibration": None if self.calibration is None else self.calibration.to_json(),
+            "risk_coverage": None if self.risk_coverage is None else self.risk_coverage.to_json(),
             "confusion": self.confusion.to_json(),
             "boundaries": None if self.boundaries is None else self.boundaries.to_json(),
             "unknown_labels": dict(self.unknown_labels),
@@ -190,6 +209,11 @@ def evaluate(
     spans, tokens = SpanScores.from_spans(truth, guess), token_counts(gold_tags, predicted_tags)
     cut = [each.sentence for each in aligned]
     novelty = None if seen is None else novelty_counts(cut, truth, guess, seen)
+    decisions = (
+        SpanDecisions.of(aligned, found, confidences, chances)
+        if scheme.has_spans and confidences is not None and chances is not None
+        else None
+    )
     labels = list(spans.types)
     return Evaluation(
         scheme=scheme,
@@ -214,6 +238,7 @@ def evaluate(
         sentences=len(gold),
         mistakes=_mistakes(aligned, found, confidences, chances),
         unreachable=_count_labels(span for each in aligned for span in each.unreachable()),
+        decisions=decisions,
     )
 
 

@@ -68,10 +68,17 @@ def find_mistake(
         errors=len(ranges),
         weight=sum(mean(sure, start, end) for start, end in sorted(ranges)),
         confidences=sure,
-        chances=tuple(known.get(span, mean(sure, span[0], span[1])) for span in guess),
+        chances=tuple(span_chances(guess, sure, known)),
         path=sentence.path,
         line=sentence.line,
     )
+
+
+def span_chances(
+    spans: Sequence[TokenSpan], confidences: Sequence[float], known: Mapping[TokenSpan, float]
+) -> list[float]:
+    """Return the probability of each span. One that is not ``known`` gets the mean of its tokens."""
+    return [known[span] if span in known else mean(confidences, span[0], span[1]) for span in spans]
 
 
 def worst(mistakes: Iterable[Mistake], count: int) -> list[Mistake]:

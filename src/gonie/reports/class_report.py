@@ -1,7 +1,7 @@
 """The HTML report of a classifier: a tagger's report plus calibration, scores by length and whole texts.
 
 The page frame is in ``gonie.reports.html``, the page header in ``report_page.py``, score tables in
-``score_tables.py`` and the diagram in ``reliability_diagram.py``.
+``score_tables.py`` and calibration in ``calibration_section.py``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.lengths import LengthScore
 from gonie.metrics.relations import RelationScores
+from gonie.reports.calibration_section import calibration_section, error_text, risk_section
 from gonie.reports.filtered_list import SCRIPT, ListItem, filtered_list
-from gonie.reports.html.frame import chapters, facts, folded, note, page
+from gonie.reports.html.frame import chapters, note, page
 from gonie.reports.html.markup import Markup, element, fragment, language, row, table
-from gonie.reports.reliability_diagram import reliability_diagram
 from gonie.reports.report_page import details_of, opening, percent, range_text
 from gonie.reports.report_style import STYLE
 from gonie.reports.score_tables import (
@@ -77,6 +77,9 @@ def render_classes(
                 "Relations": None if evaluation.relations is None else _relations(evaluation.relations),
                 "Confusion": _confusion(evaluation),
                 "Calibration": _calibration(evaluation, noun="labels" if evaluation.multi_label else noun),
+                "Risk and coverage": risk_section(
+                    evaluation.risk_coverage, noun="labels" if evaluation.multi_label else noun
+                ),
                 "By length": _lengths(evaluation.lengths, noun),
                 "Errors": _errors(errors, explain),
                 "Training": training_curve(curve or (), unit=noun.removesuffix("s")),
@@ -111,7 +114,7 @@ def _facts(evaluation: ClassEvaluation, noun: str) -> dict[str, str]:
     values["macro F1"] = percent(evaluation.scores.macro.f1)
     if evaluation.auc is not None:
         values["ROC AUC"] = percent(evaluation.auc)
-    values["calibration error"] = percent(evaluation.calibration.width.error)
+    values["calibration error"] = say(error_text(evaluation.calibration.width))
     values[noun] = f"{evaluation.texts:,}"
     values["with errors"] = f"{evaluation.texts - evaluation.right:,}"
     return values
@@ -152,36 +155,11 @@ def log_loss_text(evaluation: ClassEvaluation) -> str:
 
 
 def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
-    calibration = evaluation.calibration
-    values = {
-        "error, equal width": percent(calibration.width.error),
-        "error, equal size": percent(calibration.mass.error),
+    scores = {
         "log loss": say(log_loss_text(evaluation)),
-        "Brier score": f"{calibration.brier:.4f}",
+        "Brier score": f"{evaluation.calibration.brier:.4f}",
     }
-    header = ("probability", noun, "mean predicted", "correct", "difference")
-    rows = [
-        row(
-            f"{percent(each.low)}–{percent(each.high)}",
-            f"{each.count:,}",
-            percent(each.confidence),
-            percent(each.accuracy),
-            f"{100 * (each.accuracy - each.confidence):+.2f}",
-            names=header,
-        )
-        for each in calibration.width.bins
-    ]
-    inner = table(caption="Bins of equal width, in percent", header=header, rows=rows, class_="stack")
-    told = (
-        "Columns that end on the dashed line are well calibrated. "
-        "Below it, the model is overconfident. The gap is orange."
-    )
-    return fragment(
-        note(told),
-        reliability_diagram(calibration.width, noun=noun),
-        facts(values),
-        folded(f"{len(rows)} bins", inner),
-    )
+    return calibration_section(evaluation.calibration, noun=noun, scores=scores)
 
 
 def _lengths(lengths: Sequence[LengthScore], noun: str) -> Markup | None:

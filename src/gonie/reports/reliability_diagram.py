@@ -7,7 +7,7 @@ as text. The small columns below show the number of decisions per bin.
 from __future__ import annotations
 
 from gonie.messages import say
-from gonie.metrics.calibration import Bin, Reliability
+from gonie.metrics.reliability import Bin, Reliability
 from gonie.reports.html.markup import Markup, element
 from gonie.reports.svg import Scale, across_line
 

@@ -1,7 +1,8 @@
 """The HTML report of a tagger, as one self-contained file.
 
 The page frame is in ``gonie.reports.html``, the page header in ``report_page.py``, score tables in
-``score_tables.py``, drawings in ``svg.py`` and marked sentences in ``error_passages.py``.
+``score_tables.py``, calibration in ``calibration_section.py``, drawings in ``svg.py`` and marked sentences in
+``error_passages.py``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from gonie.metrics.intervals import Interval
 from gonie.metrics.labels import Boundaries
 from gonie.metrics.mistakes import Mistake
 from gonie.metrics.novelty import Novelty, Recall
+from gonie.reports.calibration_section import calibration_section, error_text, risk_section
 from gonie.reports.error_passages import kinds_of, legend, passage, wrong_labels
 from gonie.reports.filtered_list import SCRIPT, ListItem, filtered_list
 from gonie.reports.html.colors import label_classes
@@ -72,6 +74,8 @@ def render(
                 ),
                 "Seen in training?": _novelty(evaluation),
                 "Confusion": _confusion(evaluation),
+                "Calibration": _calibration(evaluation),
+                "Risk and coverage": _risk(evaluation),
                 "Errors": _errors(evaluation, colors),
                 "Tags": _tags(evaluation),
                 "Training": training_curve(curve or ()),
@@ -121,6 +125,8 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
         "tokens": f"{evaluation.tokens.tokens:,}",
         "gold spans": f"{micro.gold:,}",
     }
+    if evaluation.calibration is not None:
+        values["calibration error"] = say(error_text(evaluation.calibration.width))
     if evaluation.plain:
         values = {name: values[name] for name in ("macro F1", "sentences", "with errors", "tokens")}
     return values
@@ -150,6 +156,19 @@ def unreachable_spans(evaluation: Evaluation) -> str:
         f"{number:,} of {total} {'does' if number == 1 else 'do'} not match the tokens "
         "(inside a token, across sentences or overlapping): counted as missed."
     )
+
+
+def _calibration(evaluation: Evaluation) -> Markup | None:
+    found = evaluation.calibration
+    if found is None:
+        return None
+    scores = {"log loss": f"{found.nll:.4f}", "Brier score": f"{found.brier:.4f}"}
+    return calibration_section(found, noun="spans", scores=scores)
+
+
+def _risk(evaluation: Evaluation) -> Markup | None:
+    curve = evaluation.risk_coverage
+    return None if curve is None else risk_section(curve, noun="spans")
 
 
 def _confusion(evaluation: Evaluation) -> Markup:

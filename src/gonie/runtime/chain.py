@@ -4,11 +4,15 @@ A sentence of n tokens with emissions e and tags y has the score
 
     s(y) = start[y_1] + sum_t e[t, y_t] + sum_t transitions[y_(t-1), y_t] + end[y_n],    p(y) = exp s(y) / Z.
 
-A softmax model is the same chain with zero transitions. In the shapes of this package, B is the number of
+At the temperature T, p(y) is proportional to exp(s(y) / T). The best sequence is the same at any temperature,
+and T sets how much more probable it is than others: the higher T, the more cautious the probabilities. A
+softmax model is the same chain with zero transitions. In the shapes of this package, B is the number of
 sentences, T the number of tokens of the longest sentence, and K the number of tags.
 """
 
 from __future__ import annotations
+
+from copy import copy
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -52,11 +56,28 @@ class ChainWeights:
                 part[~np.asarray(mask, dtype=bool)] = -np.inf
         self.transitions, self.start, self.end = weights
         self.num_tags = tags
+        self.temperature = 1.0
+        """What the weights are divided by, and what emissions must be divided by."""
         self.independent = not any(part.any() for part in weights)
         """Whether tags do not depend on each other, as in a softmax model: no weight, nothing forbidden."""
 
+    def tempered(self, temperature: float) -> ChainWeights:
+        """Return the chain at a temperature. Its weights are divided by it, and it divides the emissions."""
+        if not 0 < temperature < np.inf:
+            raise GonieError(f"the temperature must be positive and finite, got {temperature}")
+        if temperature == 1:
+            return self
+        chain = copy(self)
+        chain.transitions, chain.start, chain.end = (
+            part / temperature for part in (self.transitions, self.start, self.end)
+        )
+        chain.temperature = self.temperature * temperature
+        return chain
+
     def step_scores(self, emissions: NDArray[np.floating], lengths: Ints, tags: Ints) -> Floats:
         """Return what each token adds to the score of the path ``tags``, without start and end.
+
+        The emissions are those of the model. They are divided by the temperature here.
 
         Shape: emissions (B, T, K), lengths (B,), tags (B, T) -> (B, T), 0 past the end
         """
@@ -64,6 +85,8 @@ class ChainWeights:
         chosen = np.where(inside, tags, 0)
         rows, times = np.ogrid[: emissions.shape[0], : emissions.shape[1]]
         steps = emissions[rows, times, chosen].astype(np.float64)  # (B, T)
+        if self.temperature != 1:
+            steps /= self.temperature
         steps[:, 1:] += self.transitions[chosen[:, :-1], chosen[:, 1:]]
         return np.where(inside, steps, 0.0)
 

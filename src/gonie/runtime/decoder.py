@@ -7,6 +7,8 @@ probabilities.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,16 +24,38 @@ class Decoder:
 
     ``allowed`` holds boolean masks of the same three shapes, as ``schemes.allowed`` returns them. Where they
     are false, decoding and probabilities treat a transition as impossible.
+
+    Probabilities are those of ``calibrated``, the chain at the ``temperature``. No decision depends on it:
+    the best sequences have the same order at any temperature, and ``posterior`` uses the marginals at 1.
     """
 
     def __init__(
-        self, *, transitions: ArrayLike, start: ArrayLike, end: ArrayLike, allowed: Allowed | None = None
+        self,
+        *,
+        transitions: ArrayLike,
+        start: ArrayLike,
+        end: ArrayLike,
+        allowed: Allowed | None = None,
+        temperature: float = 1.0,
     ) -> None:
         self.chain = ChainWeights(transitions=transitions, start=start, end=end, allowed=allowed)
+        self.calibrated = self.chain.tempered(temperature)
         self.num_tags = self.chain.num_tags
-        self._engine = ForwardBackward(self.chain)
+        self._engine = ForwardBackward(self.calibrated)
         self._onward = np.ascontiguousarray(self.chain.transitions.T)  # (to, from)
         self._allowed = allowed
+
+    @property
+    def temperature(self) -> float:
+        """The temperature of all probabilities."""
+        return self.calibrated.temperature
+
+    def with_temperature(self, temperature: float) -> Decoder:
+        """Return a decoder of the same chain with probabilities at another temperature."""
+        decoder = copy(self)
+        decoder.calibrated = self.chain.tempered(temperature)
+        decoder._engine = ForwardBackward(decoder.calibrated)
+        return decoder
 
     def viterbi(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
         """Return the best allowed tag sequence of every sentence and its score.
@@ -61,7 +85,10 @@ class Decoder:
         return _ended(tags.T, sizes)
 
     def best_of(self, lattice: Lattice) -> Ints:
-        """Return the result of ``best_tags`` from existing sums. Most sentences need no search."""
+        """Return the result of ``best_tags`` from existing sums. Most sentences need no search.
+
+        A sequence with more than half of the probability is the best one, at any temperature.
+        """
         tags, found = lattice.likeliest()
         if not found.all():
             lengths = lattice.lengths[~found]
@@ -85,11 +112,14 @@ class Decoder:
     def posterior(self, emissions: ArrayLike, lengths: ArrayLike) -> tuple[Ints, Floats]:
         """Return the allowed sequence with the most tags expected to be correct, and that expected number.
 
+        The expectation is that of the chain without temperature.
+
         Shape: emissions (B, T, K), lengths (B,) -> tags (B, T) with -1 past a sentence's end, (B,)
         """
         nothing = np.zeros((self.num_tags, self.num_tags))
         legal = Decoder(transitions=nothing, start=nothing[0], end=nothing[0], allowed=self._allowed)
-        return legal.viterbi(self.marginals(emissions, lengths), lengths)
+        own = self if self.temperature == 1 else self.with_temperature(1.0)
+        return legal.viterbi(own.marginals(emissions, lengths), lengths)
 
     def forward_backward(self, emissions: ArrayLike, lengths: ArrayLike) -> Lattice:
         """Sum over all allowed sequences of every sentence. The ``Lattice`` returns their probabilities.
@@ -100,7 +130,7 @@ class Decoder:
 
     def lattice(self, scores: NDArray[np.floating], sizes: Ints) -> Lattice:
         """Return the result of ``forward_backward`` for scores and lengths that were ``checked``."""
-        return Lattice(chain=self.chain, engine=self._engine, emissions=scores, lengths=sizes)
+        return Lattice(chain=self.calibrated, engine=self._engine, emissions=scores, lengths=sizes)
 
     def marginals(self, emissions: ArrayLike, lengths: ArrayLike) -> Floats:
         """Return the probability of every tag at every token: (B, T, K), (B,) -> (B, T, K), 0 at padding."""

@@ -22,6 +22,9 @@ class Lattice:
     minus ``taken`` (T, B), the maximum of each step. ``beta`` (T, B, K) sums over all suffixes and is scaled
     likewise. The scaling cancels in every probability, so long sentences lose no precision.
 
+    ``emissions`` are those of the model. They are divided by the temperature of ``chain``, which ``engine``
+    sums over.
+
     Shape: emissions (B, T, K) finite, lengths (B,)
     """
 
@@ -31,7 +34,7 @@ class Lattice:
         self.lengths = lengths
         self._chain = chain
         self.emissions = emissions
-        steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, B, K)
+        steps = np.divide(emissions.transpose(1, 0, 2), chain.temperature, dtype=np.float64)  # (T, B, K)
         self._sums = engine(steps, lengths)
         self.full = min(lengths.tolist()) == len(steps)  # whether there is no padding
 

@@ -74,3 +74,12 @@ def test_many_labels_are_cut_and_the_rest_is_counted():
     tags = tuple(f"T{n}" for n in range(100))
     result = evaluate([Sentence(words=tags, tags=tags)], [tags], scheme=Scheme(kind="plain"), bootstrap=0)
     assert "40 rarer labels are not shown" in printed(result)
+
+
+def test_the_calibration_of_spans_is_shown_beside_that_of_a_perfect_model():
+    chances = [{(0, 1, "PER"): 0.9, (2, 3, "ORG"): 0.8}] * 3
+    text = printed(ner(3, bootstrap=0, confidences=[[0.9, 1.0, 0.8]] * 3, chances=chances), width=200)
+    assert "Calibration error 45.00 (perfect model: " in text
+    assert "in bins of equal size 45.00 (perfect model: " in text
+    assert "(6 predicted spans)" in text
+    assert "Calibration" not in printed(ner(bootstrap=0))

@@ -35,7 +35,7 @@ def test_each_row_has_the_tags_of_its_text(tagger: Tagger) -> None:
     rows = [TextRow("f", number, (text,)) for number, text in enumerate(TEXTS)]
     for row, answered in zip(rows, answers(tagger, rows), strict=True):
         assert answered.row == row
-        assert answered.found == tagger(row.texts[0])
+        assert answered.found.to_dict() == tagger(row.texts[0]).to_dict()  # scores differ in the last bits
         assert (answered.tokens, answered.notes) == (len(answered.found.tokens), ())
     assert answers(tagger, []) == []
 

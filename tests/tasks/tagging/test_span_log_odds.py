@@ -66,6 +66,16 @@ def test_log_odds_are_those_of_enumeration(
         assert odds == pytest.approx(wanted, rel=1e-9, abs=1e-8)
 
 
+@pytest.mark.parametrize("temperature", [0.5, 3.0])
+def test_log_odds_at_a_temperature_are_those_of_divided_scores(temperature: float) -> None:
+    random = np.random.default_rng(5)
+    chain = chain_of(3, random, 2.0, rules=True)
+    emissions = 2 * random.normal(size=(1, 4, 3))
+    hot = chain.tempered(temperature)
+    (found,) = span_log_odds(hot, emissions, np.array([4]), [1], [[0, 1]])
+    assert found == pytest.approx(enumerated(hot, emissions[0] / temperature, 1, [0, 1]))
+
+
 def test_uncertain_spans_have_the_log_odds_of_their_probability() -> None:
     random = np.random.default_rng(3)
     chain, emissions = chain_of(5, random, 1.0), random.normal(size=(40, 7, 5))

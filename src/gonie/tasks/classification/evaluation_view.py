@@ -10,6 +10,7 @@ from gonie.messages import say
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
+from gonie.reports.calibration_line import calibration_line
 from gonie.reports.class_report import how_classes_scored, log_loss_text
 from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
@@ -69,8 +70,7 @@ def _lengths(evaluation: ClassEvaluation, noun: str) -> Table:
 
 def _calibration(evaluation: ClassEvaluation) -> Text:
     calibration = evaluation.calibration
-    line = Text(say(f"Calibration error {percent(calibration.width.error)}"))
-    line.append(say(f"  in bins of equal size {percent(calibration.mass.error)}"))
+    line = calibration_line(calibration)
     line.append(say(f"  log loss {log_loss_text(evaluation)}"))
     return line.append(say(f"  Brier score {calibration.brier:.4f}"))
 

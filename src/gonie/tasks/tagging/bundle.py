@@ -5,6 +5,7 @@ Besides the keys of every bundle (``gonie.runtime.bundle``), its description has
     constrained whether decoding allows only valid sequences of the tag scheme
     forbidden   forbidden transitions, in the format of ``gonie.text.rules``
     given_scheme  the tag scheme of the training file; optional
+    temperature above 0: all scores are divided by it before they become probabilities; 1 if missing
     tokenizer   the tokenizer of raw text, in the format of ``gonie.text.tokenizers``
 
 ``encoding`` is written by ``gonie.features.encoding``. ``model.onnx`` is a graph from the arrays of
@@ -15,6 +16,7 @@ zeros for a softmax model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -27,7 +29,18 @@ from gonie.features.encoding import Encoding
 from gonie.runtime.about import About, typed_value
 from gonie.runtime.bundle import Graphs
 from gonie.runtime.encoding_check import LABELS, TAGS, labels, tag_scheme, tokenizer, word_encoding
-from gonie.runtime.validators import NAME, either, flag, integer, mapping_of, null, record, text, texts
+from gonie.runtime.validators import (
+    NAME,
+    either,
+    flag,
+    integer,
+    mapping_of,
+    null,
+    number,
+    record,
+    text,
+    texts,
+)
 from gonie.text.schemes import Scheme
 
 WEIGHTS = "weights.safetensors"
@@ -49,7 +62,7 @@ _DESCRIPTION = record(
         "encoding": word_encoding,
         "recipe": record({}, {"data": _DATA}),
     },
-    {"forbidden": texts(TAGS, NAME), "given_scheme": tag_scheme},
+    {"forbidden": texts(TAGS, NAME), "given_scheme": tag_scheme, "temperature": number},
 )
 
 
@@ -59,7 +72,8 @@ class TagBundle:
 
     ``graph`` and ``forms`` are serialised ONNX (``Graphs``), added by the export. ``transitions`` (K, K),
     ``start`` (K,) and ``end`` (K,) are the chain. ``given_scheme`` is the tag scheme of the training file, in
-    which documents are tagged. It is unknown in bundles of gonie 0.1.
+    which documents are tagged. It is unknown in bundles of gonie 0.1. Emissions and chain, divided by the
+    ``temperature``, give calibrated probabilities.
     """
 
     task: ClassVar[str] = "tag"
@@ -76,6 +90,7 @@ class TagBundle:
     constrained: bool = True
     forbidden: Sequence[str] = ()
     given_scheme: Scheme | None = None
+    temperature: float = 1.0
     about: About = field(default_factory=About)
 
     def describe(self) -> dict[str, Any]:
@@ -84,6 +99,7 @@ class TagBundle:
             "constrained": self.constrained,
             "forbidden": list(self.forbidden),
             "tokenizer": self.tokenizer,
+            "temperature": self.temperature,
             **({} if self.given_scheme is None else {"given_scheme": self.given_scheme.to_json()}),
         }
 
@@ -102,6 +118,9 @@ class TagBundle:
     def read(cls, index: Mapping[str, Any], graphs: Graphs, files: Mapping[str, bytes]) -> TagBundle:
         """Build the bundle from a description, graphs and additional files. Errors are not translated."""
         encoding = Encoding.from_json(index["encoding"])
+        temperature = float(index.get("temperature", 1.0))  # not in bundles of gonie 0.1
+        if not 0 < temperature < math.inf:
+            raise ValueError(f"temperature must be positive and finite: {temperature}")
         return cls(
             encoding=encoding,
             tokenizer=typed_value(index, "tokenizer", dict),
@@ -111,6 +130,7 @@ class TagBundle:
             constrained=typed_value(index, "constrained", bool),
             forbidden=index.get("forbidden", []),  # not in format 1
             given_scheme=Scheme.from_json(index["given_scheme"]) if "given_scheme" in index else None,
+            temperature=temperature,
             about=About.read(index),
         )
 

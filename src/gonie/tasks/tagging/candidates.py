@@ -19,9 +19,9 @@ CELLS = 1 << 21  # maximum size of the largest table of a search, which limits t
 
 
 class Candidates:
-    """Finds the ``most`` taggings of each sentence with the highest p(y | x) = exp(score(x, y)) / Z.
+    """Finds the ``most`` taggings of each sentence with the highest p(y | x) = exp(score(x, y) / T) / Z.
 
-    ``labels`` and ``scheme`` are those of the model.
+    T is the temperature of ``decoder``. ``labels`` and ``scheme`` are those of the model.
     """
 
     def __init__(self, *, decoder: Decoder, labels: Sequence[str], scheme: Scheme, most: int) -> None:
@@ -44,6 +44,7 @@ class Candidates:
         for some in self._batches(emissions):
             # (B, n, T), (B, n)
             paths, scores = self._decoder.nbest(emissions[some], lengths[some], self.most)
+            scores = scores / self._decoder.temperature
             chances = np.exp(np.minimum(scores - totals[some, None], 0.0))  # (B, n): rounding may exceed 0
             rows = zip(sentences[some], paths, chances, strict=True)
             found += [tuple(self._candidates(*row)) for row in rows]

@@ -20,7 +20,7 @@ EVERY = "*"
 
 @dataclass(frozen=True)
 class Decoding:
-    """Decoding settings. Probabilities do not depend on them.
+    """Decoding settings. Probabilities do not depend on them, and they do not depend on the temperature.
 
     ``by`` is ``viterbi`` for the most probable sequence, or ``posterior`` for the sequence with the largest
     expected number of correct tags. Both allow only valid sequences of the tag scheme.

@@ -21,6 +21,7 @@ from gonie.tasks.tagging.scoring import score_source
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.label_map import parse_map
 from gonie.text.report import SHOWN_SPANS
+from gonie.text.types import Sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +62,11 @@ class TagEvaluator:
             labels=parse_map(options.get("map") or (), default=data.get("map", {})),
         )
         return TagFileScores(evaluation, source.report.lines(shown=SHOWN_SPANS))
+
+
+def read_sentences(tagger: Tagger, file: Path) -> list[Sentence]:
+    """Return the sentences of a file of tagged sentences, cut into the words that the model expects."""
+    return [sentence for sentence in TaggedSource(file, _read_options(tagger, {})) if sentence.words]
 
 
 def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:

@@ -7,8 +7,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.messages import say
+from gonie.metrics.calibration import Calibration
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import Evaluation
+from gonie.reports.calibration_line import calibration_line
 from gonie.reports.error_list import Cells, label_cell
 from gonie.reports.report_page import percent, range_text
 from gonie.reports.score_grid import print_labels, print_unknown, score_grid
@@ -27,6 +29,8 @@ def print_evaluation(console: Console, evaluation: Evaluation) -> None:
     print_labels(console, name, evaluation.spans, evaluation.intervals)
     if evaluation.novelty is not None:
         console.print(_novelty(evaluation))
+    if evaluation.calibration is not None:
+        console.print(_calibration(evaluation.calibration))
     print_unknown(console, evaluation.unknown_labels)
     if missed := unreachable_spans(evaluation):
         console.print(Text(missed, style="yellow"))
@@ -46,6 +50,11 @@ def _headline(evaluation: Evaluation) -> Text:
         line.append(say(f"  token accuracy {percent(evaluation.tokens.accuracy)}"))
     size = f"{count(evaluation.sentences, 'sentence')}, {count(evaluation.tokens.tokens, 'token')}"
     return line.append(f"  ({say(size)})", style="dim")
+
+
+def _calibration(calibration: Calibration) -> Text:
+    line = calibration_line(calibration)
+    return line.append(f"  ({say(count(calibration.decisions, 'predicted span'))})", style="dim")
 
 
 def _novelty(evaluation: Evaluation) -> Table:

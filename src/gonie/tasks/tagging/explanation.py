@@ -210,7 +210,7 @@ class ExplainedTagger:
         decoder = self._tagger.decoder
         emissions, lengths = decoder.checked(padded, sizes)
         starts, tags = [answer.start for answer, _ in block], [answer.tags for answer, _ in block]
-        return span_log_odds(decoder.chain, emissions, lengths, starts, tags)
+        return span_log_odds(decoder.calibrated, emissions, lengths, starts, tags)
 
     def rows(self, explanation: TagExplanation) -> Rows:
         """Return the sentence as one row."""

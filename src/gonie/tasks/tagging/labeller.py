@@ -17,7 +17,7 @@ from gonie.text.types import Candidate, Edges, Span
 
 
 class TokenSpan(NamedTuple):
-    """An entity of tokens [start, end). ``score`` is the probability that they have exactly these tags."""
+    """An entity of tokens [start, end). ``score`` is the calibrated probability of exactly these tags."""
 
     start: int
     end: int

@@ -33,7 +33,13 @@ def load_tag_bundle(bundle: TagBundle, threads: int | None = None) -> Tagger:
         encoding=encoding,
         tokenizer=_tokenizer(bundle.tokenizer),
         scorer=scorer,
-        decoder=Decoder(transitions=bundle.transitions, start=bundle.start, end=bundle.end, allowed=rules),
+        decoder=Decoder(
+            transitions=bundle.transitions,
+            start=bundle.start,
+            end=bundle.end,
+            allowed=rules,
+            temperature=bundle.temperature,
+        ),
         recipe=bundle.about.recipe,
         given_scheme=bundle.given_scheme,
     )

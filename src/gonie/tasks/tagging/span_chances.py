@@ -74,7 +74,7 @@ class SpanChances:
         return self.lattice.path_probability(0, start, start + len(tags), self._ids(tags))
 
     def _log_odds(self, start: int, tags: Sequence[str]) -> float:
-        chain, lattice = self.tagger.decoder.chain, self.lattice
+        chain, lattice = self.tagger.decoder.calibrated, self.lattice
         return float(span_log_odds(chain, lattice.emissions, lattice.lengths, [start], [self._ids(tags)])[0])
 
     def _ids(self, tags: Sequence[str]) -> list[int]:

@@ -23,8 +23,9 @@ def span_log_odds(
 ) -> Floats:
     """Return log p / (1 - p), p the probability that the tokens from ``start`` on have exactly ``tags``.
 
-    Two forward recursions run in parallel: over the paths with these tags so far, and over all others. Both
-    sums stay logarithms, and 1 - p is never computed.
+    It is the probability at the temperature of ``chain``, which divides the emissions. Two forward recursions
+    run in parallel: over the paths with these tags so far, and over all others. Both sums stay logarithms,
+    and 1 - p is never computed.
 
     Shape: emissions (Q, T, K), lengths (Q,), starts Q, tags Q -> (Q,)
     """
@@ -41,7 +42,7 @@ def span_log_odds(
 
 def _log_odds(chain: ChainWeights, emissions: NDArray[np.floating], lengths: Ints, wanted: Ints) -> Floats:
     """Shape: (Q, T, K), (Q,), (Q, T) -> (Q,), infinite where one of the sums is empty."""
-    steps = emissions.transpose(1, 0, 2).astype(np.float64)  # (T, Q, K)
+    steps = emissions.transpose(1, 0, 2).astype(np.float64) / chain.temperature  # (T, Q, K)
     right = (wanted.T[..., None] < 0) | (wanted.T[..., None] == np.arange(chain.num_tags))  # (T, Q, K)
     sums = np.stack([chain.start + steps[0], np.full_like(steps[0], -np.inf)])  # (2, Q, K)
     sums = _divided(sums, right[0])

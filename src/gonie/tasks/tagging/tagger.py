@@ -95,7 +95,8 @@ class Tagger(BundledModel):
     sentence of more than 16,384 tokens is decoded in overlapping chunks (``chunks``).
 
     The score of a token is the probability of its tag. The score of a span is the probability that all its
-    tokens have their tags. A tagger keeps no state between calls, so threads may share it.
+    tokens have their tags. Both are probabilities at the ``temperature`` of the model, which was fitted to
+    spans. A tagger keeps no state between calls, so threads may share it.
 
     ``recipe`` is that of the model, if known. ``decoding`` are the decoding settings, changed by
     ``with_decoding``. ``candidates`` finds the n-best taggings of sentences of up to 16,384 tokens, set by
@@ -156,6 +157,16 @@ class Tagger(BundledModel):
             self.decoding,
             Candidates(decoder=self.decoder, labels=self.labels, scheme=self.encoding.scheme, most=n),
         )
+
+    @property
+    def temperature(self) -> float:
+        """The temperature of all probabilities. 1 leaves them as the network was trained."""
+        return self.decoder.temperature
+
+    def with_temperature(self, temperature: float) -> Tagger:
+        """Return the tagger with probabilities at another temperature. Its tags stay the same."""
+        tagger = self._with(self.decoding, None, self.decoder.with_temperature(temperature))
+        return tagger if self._candidates is None else tagger.with_nbest(self._candidates.most)
 
     @property
     def document_scheme(self) -> Scheme:
@@ -240,6 +251,24 @@ class Tagger(BundledModel):
         for i, sentence in enumerate(sentences):
             if len(rows[i]) > 1:
                 found[i] = self._tag_long(sentence, self._encoded_windows(sentence, corpus, rows[i]))
+        return found
+
+    def encoded_emissions(
+        self, encoded: EncodedSentences, chosen: Sequence[int]
+    ) -> list[NDArray[np.float32]]:
+        """Return the scores of some sentences of the result of ``encode``, (tokens, K) each."""
+        sentences, corpus, rows = encoded
+        found = [np.zeros((0, len(self.labels)), dtype=np.float32)] * len(chosen)
+        whole = [at for at, i in enumerate(chosen) if len(rows[i]) == 1]
+        for number, scores in self._score(
+            corpus, np.array([rows[chosen[at]].start for at in whole], np.int64)
+        ):
+            found[whole[number]] = scores
+        for at, i in enumerate(chosen):
+            if len(rows[i]) > 1:
+                score = self._encoded_windows(sentences[i], corpus, rows[i])
+                windows = _windows(sentences[i])
+                found[at] = self._joined_scores(score, windows, 0, len(sentences[i]))[0]
         return found
 
     def emissions(self, sentences: Sequence[Sentence]) -> list[NDArray[np.float32]]:
@@ -389,13 +418,15 @@ class Tagger(BundledModel):
             scores[part[0] : part[-1] + 1, : found.shape[1]] = found
         return Scored(scores, lengths)
 
-    def _with(self, decoding: Decoding, candidates: Candidates | None) -> Tagger:
+    def _with(
+        self, decoding: Decoding, candidates: Candidates | None, decoder: Decoder | None = None
+    ) -> Tagger:
         """Return a tagger with the same model and other settings."""
         tagger = Tagger(
             encoding=self.encoding,
             tokenizer=self.tokenizer,
             scorer=self.scorer,
-            decoder=self.decoder,
+            decoder=decoder or self.decoder,
             recipe=self.recipe,
             decoding=decoding,
             candidates=candidates,
@@ -406,13 +437,16 @@ class Tagger(BundledModel):
         return tagger
 
     def settings(self) -> dict[str, Any]:
-        """Return the decoding settings, and the number of n-best taggings if requested."""
+        """Return the decoding settings, the temperature, and the number of n-best taggings if requested."""
         nbest = {} if self._candidates is None else {"nbest": self._candidates.most}
-        return {"by": self.decoding.by, "bias": dict(self.decoding.bias), **nbest}
+        own = {"by": self.decoding.by, "bias": dict(self.decoding.bias), "temperature": self.temperature}
+        return {**own, **nbest}
 
     def with_settings(self, settings: Mapping[str, Any]) -> Tagger:
         """Return the tagger with other ``settings``."""
         tagger = self.with_decoding(settings["by"], settings["bias"])
+        if settings.get("temperature", tagger.temperature) != tagger.temperature:
+            tagger = tagger.with_temperature(settings["temperature"])
         return tagger.with_nbest(settings["nbest"]) if "nbest" in settings else tagger
 
     def _map_batches(self, work: Callable[[Rows], Result], batches: list[Rows]) -> Iterator[Result]:

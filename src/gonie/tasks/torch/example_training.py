@@ -9,6 +9,7 @@ from dataclasses import replace
 from torch import nn
 
 from gonie.export.driver import export_model
+from gonie.export.exportable import Exportable
 from gonie.reports.cost import cost_rows
 from gonie.system.files import atomic_write
 from gonie.tasks.parts import CONTEXTUAL
@@ -42,10 +43,16 @@ def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetu
     )
 
 
-def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
-    """Export the best model, score the export on every split, and write the report."""
+def finish_examples(
+    job: ExampleJob, run: TrainedRun, note: Note, *, exportable: Exportable | None = None
+) -> RunOutput:
+    """Export the best model, score the export on every split, and write the report.
+
+    ``exportable`` is that of the job for this model, if the job has built it already.
+    """
     # On the CPU, because cuDNN rounds to TF32 and the export is compared in full precision.
-    difference = export_model(job.exportable(run.model.cpu()), run.folder / BUNDLE).difference
+    exportable = exportable or job.exportable(run.model.cpu())
+    difference = export_model(exportable, run.folder / BUNDLE).difference
     note(f"exported the best model; its scores match the trained model's within {difference.value:.1g}")
     evaluations: dict[str, Evaluated] = {}
     splits: tuple[Split, ...] = ("dev", "test")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from gonie.metrics.baselines import BASELINES
 from gonie.metrics.novelty import SeenMentions
 from gonie.tasks.load import load_tagger
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.calibration import fit_span_temperature
 from gonie.tasks.tagging.evaluation import TagEvaluator
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.torch.prepare import prepare
+from gonie.text.schemes import Scheme
 from gonie.training.fit import begin_training, build_model
 
 
@@ -72,3 +75,34 @@ def test_the_baselines_are_trained_on_the_training_sentences(job: TagJob) -> Non
 def test_examples_are_called_sentences(job: TagJob) -> None:
     assert job.noun == "sentences"
     assert job.rates(build_model(job)) == {}
+
+
+def test_a_tagger_is_calibrated_on_dev_and_the_bundle_keeps_it(job: TagJob, tmp_path: Path) -> None:
+    """Otherwise users would read probabilities that are far too high."""
+    model, notes = begin_training(job).model, []
+    export_model(job.exportable(model, notes.append), tmp_path / "bundle")
+    (told,) = notes
+    tagger = load_tagger(tmp_path / "bundle")
+    expected = fit_span_temperature(job.predictor(model), job.encode(model, "dev", notes.append))
+    assert tagger.temperature == expected.temperature != 1
+    assert told == expected.note()
+    plain = tagger.with_temperature(1.0)
+    for one, other in zip(*(each.tag_sentences(job.data.dev) for each in (tagger, plain)), strict=True):
+        assert one.tags == other.tags
+
+
+def test_a_tagger_is_not_calibrated_on_its_training_sentences(toy: Path) -> None:
+    """It would be surer than it may be: it has learned these sentences."""
+    notes: list[str] = []
+    recipe = load_recipe(toy / "toy.toml", [f"data.dev={toy / 'train.conll'}"])
+    job = prepare(recipe, lambda text: None)
+    assert job.temperature(begin_training(job).model, notes.append) == 1.0  # type: ignore[attr-defined]
+    assert notes == ["probabilities are not calibrated: the dev sentences are the training sentences"]
+
+
+def test_plain_tags_have_no_temperature(job: TagJob) -> None:
+    scheme = Scheme(kind="plain")
+    changed = replace(
+        job.data, encoding=Encoding.from_json({**job.data.encoding.to_json(), "scheme": scheme.to_json()})
+    )
+    assert TagJob(job.recipe, changed).temperature(begin_training(job).model) == 1.0

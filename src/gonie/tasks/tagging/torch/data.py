@@ -90,6 +90,8 @@ class TagData:
     """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags."""
     sentences: Iterable[Sentence] = ()
     """The fully tagged training sentences, which can be iterated several times."""
+    dev_is_held_out: bool = True
+    """Whether the dev sentences are others than those of training."""
     sample: tuple[Sentence, ...] = ()
     """Training sentences to score after each epoch (``train.score_train``)."""
 
@@ -402,6 +404,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
         given_scheme=found.scheme,
         options=None if part is None else sets.table(),
         sentences=train,
+        dev_is_held_out=not dev_is_train and data.dev != data.train,
         sample=sampled(train, recipe.train.score_train),
     )
 

@@ -56,8 +56,9 @@ def span_odds_path(
 def span_log_odds(scores: Tensor, chain: ChainWeights, start: int, tags: Sequence[int]) -> Tensor:
     """Return log p / (1 - p), p the probability that the tokens from ``start`` on have exactly ``tags``.
 
-    Two forward recursions run in parallel, over the paths with these tags so far and over all others. So 1 -
-    p is never computed, and p may be arbitrarily close to 1. In float64.
+    It is the probability at the temperature of ``chain``, which divides the scores. Two forward recursions
+    run in parallel, over the paths with these tags so far and over all others. So 1 - p is never computed,
+    and p may be arbitrarily close to 1. In float64.
 
     Shape: scores (n, T, K) of one sentence, unpadded -> (n,).
     """
@@ -65,7 +66,7 @@ def span_log_odds(scores: Tensor, chain: ChainWeights, start: int, tags: Sequenc
         torch.from_numpy(part).to(scores.device).clamp(min=IMPOSSIBLE)
         for part in (chain.transitions, chain.start, chain.end)
     )
-    steps = scores.double().unbind(1)  # (n, K) each
+    steps = (scores.double() / chain.temperature).unbind(1)  # (n, K) each
     wanted = dict(enumerate(tags, start=start))
     carrying = first + steps[0]  # (n, K)
     other = torch.full_like(carrying, IMPOSSIBLE)  # (n, K)

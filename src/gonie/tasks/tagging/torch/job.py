@@ -17,6 +17,7 @@ from gonie.runtime.bundle import read_bundle
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.bundle import TagBundle
+from gonie.tasks.tagging.calibration import FittedTemperature, fit_span_temperature
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.recipe import TagRecipe
@@ -41,6 +42,10 @@ from gonie.text.types import Sentence
 METRICS = {"plain": "accuracy", "IO": "token F1"}
 """The name of the score of each tag scheme, if it is not F1 over spans."""
 TORCH_BATCH = BatchSize(8000, 256)
+
+
+def _silent(text: str) -> None:
+    """Drop a note."""
 
 
 class TagJob:
@@ -95,7 +100,7 @@ class TagJob:
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
         """Write the bundle, its scores and the report."""
-        return finish_examples(self, run, note)
+        return finish_examples(self, run, note, exportable=self.exportable(run.model.cpu(), note))
 
     def add_comparisons(
         self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
@@ -150,8 +155,19 @@ class TagJob:
         tags = [tagging.tags for tagging in answers]
         return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
 
-    def exportable(self, model: TaggingNetwork) -> TagExportable:
-        """Return the tagger with its chain and constraints, and the dev sentences."""
+    def temperature(self, model: TaggingNetwork, note: Note = _silent) -> float:
+        """Fit the temperature that calibrates the probabilities of spans on dev. It is 1 for plain tags."""
+        if not self.data.encoding.scheme.has_spans:
+            return 1.0
+        if not self.data.dev_is_held_out:
+            found = FittedTemperature(problem="the dev sentences are the training sentences")
+        else:
+            found = fit_span_temperature(self.predictor(model), self.encode(model, "dev", _silent))
+        note(found.note())
+        return found.temperature
+
+    def exportable(self, model: TaggingNetwork, note: Note = _silent) -> TagExportable:
+        """Return the tagger, calibrated on dev, with its chain and constraints, and the dev sentences."""
         transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
         bundle = TagBundle(
             encoding=self.data.encoding,
@@ -162,6 +178,7 @@ class TagJob:
             constrained=self.recipe.model.head.constrained,
             forbidden=self.recipe.model.head.forbidden,
             given_scheme=self.data.given_scheme,
+            temperature=self.temperature(model, note),
             about=About(
                 model=model_summary(model),
                 recipe=self.recipe.model_dump(mode="json", exclude_none=True),

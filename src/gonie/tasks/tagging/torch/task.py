@@ -67,4 +67,4 @@ def exportable(model: TaggingNetwork, bundle: TagBundle, examples: Sequence[Sent
 
 def odds_path(network: TaggingNetwork, model: Tagger, answer: SpanAnswer) -> OddsPath:
     """Return the log-odds of a span as a differentiable function."""
-    return span_odds_path(network, model.encoding, model.decoder.chain, answer)
+    return span_odds_path(network, model.encoding, model.decoder.calibrated, answer)
