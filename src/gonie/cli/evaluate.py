@@ -271,7 +271,7 @@ def _with_noise(found: EvaluatedFiles, limit: int, console: MessageConsole) -> E
 
     with console.status("scoring texts with noise") as status:
         curve = noise_curve(
-            [scores.scored for scores in found.files.values()],
+            [scores.predictions for scores in found.files.values()],
             limit=limit,
             progress=lambda done, runs: status.update(
                 say(f"scoring texts with noise: {done} of {runs} runs")
@@ -323,8 +323,10 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
         details={"file": ", ".join(map(str, files.paths.values()))},
         explain=None if explained is None else ErrorHeat(explained, scores.examples),
         first={
-            "Files": domains_part(found.domains, found.overall, evaluations) if files.named else None,
-            "By value": None if found.by is None else groups_part(found.by),
-            "Noise": None if found.noise is None else noise_part(found.noise),
+            "Scores by file": domains_part(found.domains, found.overall, evaluations)
+            if files.named
+            else None,
+            "Scores by value": None if found.by is None else groups_part(found.by),
+            "Scores under noise": None if found.noise is None else noise_part(found.noise),
         },
     )

@@ -18,7 +18,7 @@ MOST_GROUPS = 200
 """The most values of a column that can group examples."""
 
 
-class Evaluated(Protocol):
+class MainScore(Protocol):
     """The evaluation of a tagger, a classifier or a model of pairs."""
 
     @property
@@ -51,7 +51,7 @@ class GroupScore:
     unseen: Recall | None = None
 
     @classmethod
-    def of(cls, evaluation: Evaluated, examples: int) -> GroupScore:
+    def of(cls, evaluation: MainScore, examples: int) -> GroupScore:
         """Return the main score of an evaluation on this number of examples."""
         measure, score = evaluation.headline
         novelty: Mapping[Novelty, Recall] | None = getattr(evaluation, "novelty", None)

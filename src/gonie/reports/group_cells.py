@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gonie.messages import say
 from gonie.metrics.grouped import Gap, GroupScore
 from gonie.metrics.novelty import Recall
 from gonie.metrics.robustness import NoiseCurve, NoiseScore
@@ -33,8 +34,8 @@ KINDS = {
 def group_columns(scores: Iterable[GroupScore]) -> list[str]:
     """Return the headings of the columns after the name of a group."""
     found = list(scores)
-    columns = ["examples", measure_name(found[0].measure), "95% interval"]
-    return [*columns, "seen", "unseen", "share"] if has_novelty(found) else columns
+    columns = [say("examples"), measure_name(found[0].measure), say("95% interval")]
+    return [*columns, say("seen"), say("unseen"), say("share")] if has_novelty(found) else columns
 
 
 def has_novelty(scores: Iterable[GroupScore]) -> bool:
@@ -44,7 +45,7 @@ def has_novelty(scores: Iterable[GroupScore]) -> bool:
 
 def measure_name(measure: str) -> str:
     """Return the name of a score in tables."""
-    return MEASURES.get(measure, measure)
+    return say(MEASURES.get(measure, measure))
 
 
 def group_cells(score: GroupScore, *, novelty: bool) -> list[str]:
@@ -72,7 +73,8 @@ def gap_cells(difference: Gap | None) -> list[str]:
 
 def noise_columns(curve: NoiseCurve) -> list[str]:
     """Return the headings of a table of noise."""
-    return ["noise", "share", measure_name(curve.measure), "change", "lowest – highest draw"]
+    score = measure_name(curve.measure)
+    return [say("noise"), say("share"), score, say("change"), say("lowest – highest draw")]
 
 
 def noise_cells(score: NoiseScore) -> list[str]:
@@ -81,7 +83,7 @@ def noise_cells(score: NoiseScore) -> list[str]:
     return [
         "" if score.kind == NONE else f"{score.rate:.0%}",
         percent(score.score),
-        "" if score.kind == NONE else f"{100 * score.change:+.2f}",
+        f"{100 * score.change:+.2f}" if score.rate else "",
         f"{percent(low)}–{percent(high)}" if len(score.scores) > 1 else "",
     ]
 
@@ -91,7 +93,7 @@ def noise_notes(curve: NoiseCurve) -> list[str]:
     notes = []
     if curve.examples < curve.total:
         notes.append(f"noise in {curve.examples:,} of {curve.total:,} examples (--limit)")
-    if curve.of_kind(SPACES):
+    if any(not score.rate for score in curve.of_kind(SPACES)):
         notes.append("spaces lost: words are joined by spaces and cut anew, also at 0%")
     notes += [f"left out, because it changes no text: {KINDS[kind]}" for kind in curve.skipped]
     return notes

@@ -150,7 +150,7 @@ def _panel(scores: Sequence[NoiseScore], name: str, measure: str, marks: Sequenc
     across = Scale(0, max(score.rate for score in scores), left, right)
     up = Scale(marks[0], marks[-1], PANEL - BOTTOM, TOP)
     points = [(across(score.rate), up(100 * score.score)) for score in scores]
-    title = f"{say(measure)}: {say(name)}"
+    title = f"{measure}: {say(name)}"
     told = ", ".join(f"{score.rate:.0%}: {100 * score.score:.2f}" for score in scores)
     return element(
         "svg",

@@ -11,7 +11,7 @@ from typing import Any
 from gonie.errors import InputError
 from gonie.metrics.grouped import GroupScore, gap, group_by
 from gonie.metrics.robustness import NoiseCurve
-from gonie.tasks.evaluation import ALL_RULES, META, Evaluator, FileScores, ScoredExamples
+from gonie.tasks.evaluation import ALL_RULES, META, Evaluator, FileScores, PredictedExamples
 
 Groups = Mapping[str, Mapping[str, GroupScore]]
 """The scores of each value, by column."""
@@ -37,7 +37,8 @@ class EvaluatedFiles:
     def domains(self) -> dict[str, GroupScore]:
         """The main score of each file."""
         return {
-            name: GroupScore.of(scores.evaluation, len(scores.scored)) for name, scores in self.files.items()
+            name: GroupScore.of(scores.evaluation, len(scores.predictions))
+            for name, scores in self.files.items()
         }
 
     @property
@@ -48,7 +49,7 @@ class EvaluatedFiles:
     @cached_property
     def overall(self) -> GroupScore:
         """The main score on all files."""
-        return GroupScore.of(self.pooled.evaluation, len(self.pooled.scored))
+        return GroupScore.of(self.pooled.evaluation, len(self.pooled.predictions))
 
     def to_json(self) -> dict[str, Any]:
         """Return all results as fractions and counts.
@@ -96,12 +97,12 @@ def score_files(
     _check_rules(found, files)
     first, *others = found.values()
     pooled = first.joined(others) if others else first
-    groups = {column: score_groups(pooled.scored, column) for column in by}
+    groups = {column: score_groups(pooled.predictions, column) for column in by}
     return EvaluatedFiles(found, pooled, named, groups or None)
 
 
 def _check_rules(found: Mapping[str, FileScores], files: Mapping[str, Path]) -> None:
-    unused = set.intersection(*(set(scores.scored.unused) for scores in found.values()))
+    unused = set.intersection(*(set(scores.predictions.unused) for scores in found.values()))
     if unused:
         raise InputError(
             f"the label map has a rule for {', '.join(sorted(unused))}, which no file has: "
@@ -110,7 +111,7 @@ def _check_rules(found: Mapping[str, FileScores], files: Mapping[str, Path]) -> 
         )
 
 
-def score_groups(scored: ScoredExamples, column: str) -> dict[str, GroupScore]:
+def score_groups(scored: PredictedExamples, column: str) -> dict[str, GroupScore]:
     """Return the main score of the examples with each value of a column, sorted by value."""
     places = group_by(scored.metas, column)
     return {value: GroupScore.of(scored.part(own).evaluate(), len(own)) for value, own in places.items()}

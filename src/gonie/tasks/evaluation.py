@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from gonie.metrics.grouped import Evaluated
+from gonie.metrics.grouped import MainScore
 from gonie.reports.class_report import ErrorExplainer
 from gonie.reports.html.markup import Markup
 from gonie.text.noise_levels import NoiseLevel
@@ -41,7 +41,7 @@ class JsonEvaluation(Protocol):
         ...
 
 
-class ScoredExamples(Protocol):
+class PredictedExamples(Protocol):
     """Examples with their gold and their predictions, whose parts can be scored."""
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class ScoredExamples(Protocol):
         """Labels with a rule of the label map that no example has."""
         ...
 
-    def evaluate(self, *, bootstrap: int = 1000) -> Evaluated:
+    def evaluate(self, *, bootstrap: int = 1000) -> MainScore:
         """Score the examples. ``bootstrap`` is the number of resamples; 0: no intervals."""
         ...
 
@@ -88,12 +88,12 @@ class FileScores(Protocol):
     """The scores of a model on one file, or on several."""
 
     @property
-    def evaluation(self) -> Evaluated:
+    def evaluation(self) -> MainScore:
         """All results."""
         ...
 
     @property
-    def scored(self) -> ScoredExamples:
+    def predictions(self) -> PredictedExamples:
         """The examples, with their gold and their predictions."""
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from gonie.errors import InputError
 from gonie.metrics.robustness import NoiseCurve, NoiseScore
-from gonie.tasks.evaluation import ScoredExamples
+from gonie.tasks.evaluation import PredictedExamples
 from gonie.text.noise_levels import LEVELS, NONE, NoiseLevel
 
 Progress = Callable[[int, int], None]
@@ -14,7 +14,7 @@ Progress = Callable[[int, int], None]
 
 
 def noise_curve(
-    files: Sequence[ScoredExamples], *, limit: int, progress: Progress | None = None
+    files: Sequence[PredictedExamples], *, limit: int, progress: Progress | None = None
 ) -> NoiseCurve:
     """Score examples with noise of every level. The same examples always give the same scores.
 
@@ -48,10 +48,15 @@ def noise_curve(
             own = clean.get(level.kind, clean[NONE])
             found[level] = NoiseScore(level.kind, level.rate, measure, tuple(scores), own)
     noisy = {level.kind for level in found if level.rate}
-    kept = [score for level, score in found.items() if level.kind in (NONE, *noisy)]
+    base = next(iter(found.values())).scores  # a level without noise that changes nothing is not shown twice
+    kept = [
+        score
+        for level, score in found.items()
+        if level.kind == NONE or (level.kind in noisy and (level.rate or score.scores != base))
+    ]
     skipped = [kind for kind in dict.fromkeys(level.kind for level in LEVELS) if kind in unchanged - noisy]
     return NoiseCurve(tuple(kept), sum(map(len, samples)), total, tuple(skipped))
 
 
-def _same_texts(before: Sequence[ScoredExamples], after: Sequence[ScoredExamples]) -> bool:
+def _same_texts(before: Sequence[PredictedExamples], after: Sequence[PredictedExamples]) -> bool:
     return all(one.texts == other.texts for one, other in zip(before, after, strict=True))

@@ -17,7 +17,7 @@ from gonie.reports.class_report import ErrorExplainer, render_classes
 from gonie.reports.html.markup import Markup
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
-from gonie.tasks.classification.scoring import ScoredTexts
+from gonie.tasks.classification.scoring import PredictedTexts
 from gonie.tasks.evaluation import FORMAT, META
 from gonie.text.label_map import check_known, parse_map
 from gonie.text.labelled_text import LabelledText, count_labels
@@ -61,7 +61,7 @@ class TextEvaluator:
 
         answers = list(model.pipe(texts))
         notes = Counter(note for answer in answers for note in answer.notes)
-        scored = ScoredTexts(
+        scored = PredictedTexts(
             gold=texts,
             answers=answers,
             labels=model.labels,
@@ -78,16 +78,16 @@ class TextFileScores:
 
     evaluation: ClassEvaluation
     notes: Sequence[str]
-    scored: ScoredTexts
+    predictions: PredictedTexts
 
     @property
     def examples(self) -> Sequence[LabelledText]:
         """The scored texts."""
-        return self.scored.gold
+        return self.predictions.gold
 
     def joined(self, others: Sequence[TextFileScores]) -> TextFileScores:
         """Return the scores on the texts of this file and of others."""
-        scored = self.scored.joined([other.scored for other in others])
+        scored = self.predictions.joined([other.predictions for other in others])
         return TextFileScores(scored.evaluate(), (), scored)
 
     def show(self, console: Console) -> None:

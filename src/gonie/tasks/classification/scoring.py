@@ -34,14 +34,14 @@ def score_texts(
     0: no intervals.
     """
     gold = list(texts)
-    scored = ScoredTexts(
+    scored = PredictedTexts(
         gold=gold, answers=list(classify(gold)), labels=labels, multi_label=multi_label, classify=classify
     )
     return scored.evaluate(bootstrap=bootstrap)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredTexts:
+class PredictedTexts:
     """Texts with their gold labels and their classifications. ``classify`` classifies further texts."""
 
     gold: Sequence[LabelledText]
@@ -76,22 +76,22 @@ class ScoredTexts:
             bootstrap=bootstrap,
         )
 
-    def part(self, places: Sequence[int]) -> ScoredTexts:
+    def part(self, places: Sequence[int]) -> PredictedTexts:
         """Return the texts with these numbers."""
         gold = [self.gold[at] for at in places]
         return replace(self, gold=gold, answers=[self.answers[at] for at in places])
 
-    def sample(self, most: int) -> ScoredTexts:
+    def sample(self, most: int) -> PredictedTexts:
         """Return at most this number of texts, spread evenly over the file."""
         return self.part(evenly(range(len(self.gold)), most))
 
-    def joined(self, others: Sequence[ScoredTexts]) -> ScoredTexts:
+    def joined(self, others: Sequence[PredictedTexts]) -> PredictedTexts:
         """Return these texts and those of other files."""
         parts = [self, *others]
         gold = [each for part in parts for each in part.gold]
         return replace(self, gold=gold, answers=[each for part in parts for each in part.answers])
 
-    def changed(self, level: NoiseLevel, seed: int) -> ScoredTexts:
+    def changed(self, level: NoiseLevel, seed: int) -> PredictedTexts:
         """Return the texts with noise, classified again."""
         generator = np.random.default_rng(seed)
         gold = [_noisy(text, level, generator) for text in self.gold]

@@ -17,7 +17,7 @@ from gonie.tasks.classification.evaluation import given_map
 from gonie.tasks.evaluation import FORMAT, META
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.read_options import model_options
-from gonie.tasks.pairs.scoring import PairEvaluation, ScoredPairs, check_answers
+from gonie.tasks.pairs.scoring import PairEvaluation, PredictedPairs, check_answers
 from gonie.tasks.pairs.value_report import render_values
 from gonie.tasks.pairs.values import PairError
 from gonie.text.label_map import check_known
@@ -68,7 +68,7 @@ class PairEvaluator:
         check_known(list(count_labels(pairs)), model.labels, source.report.path)
         answers = list(model.pipe(pairs))
         notes = Counter(note for answer in answers for note in answer.notes)
-        scored = ScoredPairs(
+        scored = PredictedPairs(
             gold=pairs, answers=answers, labels=model.labels, values=model.gives_values, answer=model.pipe
         )
         told = [f"{number:,} {note}" for note, number in notes.most_common()]
@@ -81,16 +81,16 @@ class PairFileScores:
 
     evaluation: PairEvaluation
     notes: Sequence[str]
-    scored: ScoredPairs
+    predictions: PredictedPairs
 
     @property
     def examples(self) -> Sequence[LabelledPair]:
         """The scored pairs."""
-        return self.scored.gold
+        return self.predictions.gold
 
     def joined(self, others: Sequence[PairFileScores]) -> PairFileScores:
         """Return the scores on the pairs of this file and of others."""
-        scored = self.scored.joined([other.scored for other in others])
+        scored = self.predictions.joined([other.predictions for other in others])
         return PairFileScores(scored.evaluate(), (), scored)
 
     def show(self, console: Console) -> None:

@@ -21,7 +21,7 @@ PairEvaluation: TypeAlias = ClassEvaluation | ValueEvaluation
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredPairs:
+class PredictedPairs:
     """Pairs with their gold answers and the answers of a model. ``answer`` answers further pairs.
 
     With ``values``, answers are numbers. ``labels`` are those of the model.
@@ -53,22 +53,22 @@ class ScoredPairs:
             self.gold, self.answers, labels=self.labels, values=self.values, bootstrap=bootstrap
         )
 
-    def part(self, places: Sequence[int]) -> ScoredPairs:
+    def part(self, places: Sequence[int]) -> PredictedPairs:
         """Return the pairs with these numbers."""
         gold = [self.gold[at] for at in places]
         return replace(self, gold=gold, answers=[self.answers[at] for at in places])
 
-    def sample(self, most: int) -> ScoredPairs:
+    def sample(self, most: int) -> PredictedPairs:
         """Return at most this number of pairs, spread evenly over the file."""
         return self.part(evenly(range(len(self.gold)), most))
 
-    def joined(self, others: Sequence[ScoredPairs]) -> ScoredPairs:
+    def joined(self, others: Sequence[PredictedPairs]) -> PredictedPairs:
         """Return these pairs and those of other files."""
         parts = [self, *others]
         gold = [each for part in parts for each in part.gold]
         return replace(self, gold=gold, answers=[each for part in parts for each in part.answers])
 
-    def changed(self, level: NoiseLevel, seed: int) -> ScoredPairs:
+    def changed(self, level: NoiseLevel, seed: int) -> PredictedPairs:
         """Return the pairs with noise in both texts, answered again."""
         generator = np.random.default_rng(seed)
 

@@ -18,7 +18,7 @@ from gonie.reports.tag_report import render
 from gonie.tasks.evaluation import ALL_RULES, FORMAT, META
 from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.decoding import parse_biases
-from gonie.tasks.tagging.scoring import ScoredSentences, scored_source
+from gonie.tasks.tagging.scoring import PredictedSentences, scored_source
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.label_map import parse_map
 from gonie.text.report import SHOWN_SPANS
@@ -89,12 +89,12 @@ class TagFileScores:
 
     evaluation: Evaluation
     notes: Sequence[str]
-    scored: ScoredSentences
+    predictions: PredictedSentences
     examples: Sequence[Any] = ()
 
     def joined(self, others: Sequence[TagFileScores]) -> TagFileScores:
         """Return the scores on the sentences of this file and of others."""
-        scored = self.scored.joined([other.scored for other in others])
+        scored = self.predictions.joined([other.predictions for other in others])
         return TagFileScores(scored.evaluate(), (), scored)
 
     def show(self, console: Console) -> None:

@@ -47,7 +47,7 @@ Tag = Callable[[Sequence[Sentence]], Sequence[Tagged]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredSentences:
+class PredictedSentences:
     """Sentences with their gold tags and their taggings, and how to compare them.
 
     ``scheme`` is that of the gold tags. ``tag`` tags further sentences in the same way, and ``tokenizer``
@@ -94,25 +94,25 @@ class ScoredSentences:
             bootstrap=bootstrap,
         )
 
-    def part(self, places: Sequence[int]) -> ScoredSentences:
+    def part(self, places: Sequence[int]) -> PredictedSentences:
         """Return the sentences with these numbers."""
         gold = [self.gold[at] for at in places]
         return replace(self, gold=gold, taggings=[self.taggings[at] for at in places])
 
-    def sample(self, most: int) -> ScoredSentences:
+    def sample(self, most: int) -> PredictedSentences:
         """Return at most this number of sentences, spread evenly over the file. Texts are kept whole."""
         ends = accumulate(len(group) for group in texts_of(self.gold))
         texts = [range(first, end) for first, end in pairwise([0, *ends])]
         chosen = evenly(texts, max(1, len(texts) * most // len(self.gold)))
         return self.part([at for text in chosen for at in text])
 
-    def joined(self, others: Sequence[ScoredSentences]) -> ScoredSentences:
+    def joined(self, others: Sequence[PredictedSentences]) -> PredictedSentences:
         """Return these sentences and those of other files, all with gold tags in one scheme."""
         parts = [self, *others]
         gold = [_in_scheme(each, part, self.scheme) for part in parts for each in part.gold]
         return replace(self, gold=gold, taggings=[each for part in parts for each in part.taggings])
 
-    def changed(self, level: NoiseLevel, seed: int) -> ScoredSentences:
+    def changed(self, level: NoiseLevel, seed: int) -> PredictedSentences:
         """Return the sentences with noise, tagged again."""
         generator = np.random.default_rng(seed)
         gold = noisy_sentences(
@@ -121,7 +121,7 @@ class ScoredSentences:
         return replace(self, gold=gold, taggings=self.tag(gold))
 
 
-def _in_scheme(sentence: Sentence, part: ScoredSentences, scheme: Scheme) -> Sentence:
+def _in_scheme(sentence: Sentence, part: PredictedSentences, scheme: Scheme) -> Sentence:
     if part.scheme == scheme:
         return sentence
     tags = sentence.tags or ()
@@ -148,7 +148,7 @@ def scored_source(
     labels: LabelMap | None = None,
     all_rules: bool = True,
     tokenizer: Tokenize | None = None,
-) -> ScoredSentences:
+) -> PredictedSentences:
     """Return the sentences of ``source`` with the taggings of ``tag``, in ``model_scheme``.
 
     ``types`` are the types that the model learned, if not all. Gold entities of other types become O.
@@ -198,7 +198,7 @@ def scored_source(
         found = tag(sentences)
         return [_of_shared_types(each, model_scheme, types) for each in found] if labels else found
 
-    return ScoredSentences(
+    return PredictedSentences(
         gold=[_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
         taggings=taggings,
         scheme=bare,
