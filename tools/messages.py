@@ -168,6 +168,8 @@ EXAMPLES = {
     "gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html",
     "gonie evaluate runs/ner dev.conll --errors errors.tsv",
     "gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5",
+    "gonie evaluate runs/ner news=test.conll web=wnut.conll --map wnut",
+    "gonie evaluate runs/ner test.jsonl --by year --noise --html report.html",
     'gonie explain runs/pairs "A man plays the flute." "A man makes music."',
     'gonie explain runs/ner "George is happy about the election outcome." --nbest 3',
     'gonie explain runs/ner "Samsung managers met in Seoul." --span Samsung=ORG',

@@ -596,7 +596,7 @@ CALLS = [
     (
         'read("mine.conll", tagcolumn=1)',
         "unknown option of gonie.read: tagcolumn. Use format, separator, word_column, tag_column, "
-        "tag_names, columns, tokenizer, unit, scheme, repair",
+        "tag_names, columns, tokenizer, unit, scheme, repair, meta",
     ),
 ]
 

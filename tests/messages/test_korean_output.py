@@ -128,6 +128,9 @@ evaluate runs/태거 test.conll --mode strict --repair begin --decode posterior 
 evaluate runs/분류 test.tsv --html texts.html --errors texts-errors.tsv
 evaluate runs/쌍 labels-test.tsv --html labels.html
 evaluate runs/값 values-test.tsv --html values.html
+evaluate runs/태거 하나=test.conll 둘=dev.conll --noise --limit 8 --html files.html
+evaluate runs/태거 test.conll --by 연도
+evaluate runs/분류 test.tsv --by label --noise --html by.html
 tag runs/태거 '민수는 서울에 산다.'
 tag runs/태거 --nbest 2 '민수는 서울에 산다.'
 tag runs/태거 --file text.txt --out out/tagged --workers 1

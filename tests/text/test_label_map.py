@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,3 +131,20 @@ def test_the_shipped_map_that_covers_the_labels_is_proposed(labels: list[str], n
     elif name is None:
         with pytest.raises(InputError, match=r"Map them: --map \w+="):
             check_known(labels, TYPES, "f")
+
+
+@pytest.mark.parametrize(("folder", "name"), [("wnut17", "wnut"), ("crossner/*", "crossner")])
+def test_the_labels_of_open_corpora_have_a_map(shared_data: Path, folder: str, name: str) -> None:
+    """A model of PER, LOC and ORG that is scored on such a file is told which map to use."""
+    files = [
+        file
+        for place in (shared_data / "ner").glob(folder)
+        for file in place.glob("*")
+        if file.suffix in (".txt", ".conll", ".annotated")
+    ]
+    assert files
+    for file in files:
+        tags = (line.split("\t")[1].strip() for line in file.read_text("utf-8").splitlines() if "\t" in line)
+        labels = {tag[2:] for tag in tags if tag[:2] in ("B-", "I-")}
+        assert labels <= MAPS[name].keys(), file
+        assert shipped_map(labels, ["PER", "LOC", "ORG"]) == name, file

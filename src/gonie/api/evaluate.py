@@ -1,9 +1,10 @@
-"""``gonie.evaluate``: score a model on a labelled file, or on examples in memory."""
+"""``gonie.evaluate``: score a model on labelled files, or on examples in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,26 +12,38 @@ from typing import Any
 
 from gonie.api.models import loaded
 from gonie.api.rows import Data, is_path, row_messages, write_rows
-from gonie.api.scores import ModelScores
+from gonie.api.scores import ModelScores, model_scores
 from gonie.api.settings import python_messages
 from gonie.errors import InputError
+from gonie.tasks.evaluated_files import score_files
 from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.robustness import noise_curve
+
+LIMIT = 2000
+"""The most examples with noise, unless given."""
 
 
 def evaluate(
     model: Any,
-    data: Data,
+    data: Data | Mapping[str, Data],
     *,
     map: str | Mapping[str, str] | Sequence[str] | None = None,
     format: str = "auto",
+    by: str | Sequence[str] = (),
+    noise: bool = False,
+    limit: int = LIMIT,
     **options: Any,
 ) -> ModelScores:
     """Score a model, as ``gonie evaluate`` does.
 
     ``model`` is a model or its folder. ``data`` is a file with gold labels, or examples in memory as for
-    ``gonie.train``. ``map`` renames labels of the data: ``{"person": "PER", "misc": "O"}``, or the name of a
-    shipped map. ``options`` are those of the command: ``mode``, ``repair``, ``decode``, ``bias``,
-    ``text_column``, ``label_column``, ``tag_column`` and others.
+    ``gonie.train``. A mapping of names to several of them compares each with the first:
+    ``gonie.evaluate(model, {"news": "a.conll", "web": "b.conll"}).domains["web"].f1``. ``map`` renames labels
+    of the data: ``{"person": "PER", "misc": "O"}``, or the name of a shipped map. ``by`` names columns by
+    whose values examples are scored, too (``scores.by["year"]["2004"]``). With ``noise``, at most ``limit``
+    examples (0: all) are scored with typos, in another case and without spaces (``scores.noise``).
+    ``options`` are those of the command: ``mode``, ``repair``, ``decode``, ``bias``, ``text_column``,
+    ``label_column``, ``tag_column`` and others.
     """
     with python_messages():
         found, folder = loaded(model)
@@ -45,10 +58,33 @@ def evaluate(
         if isinstance(given.get("text_column"), str):
             given["text_column"] = [given["text_column"]]
         evaluator = found.evaluator(given)
-        with _file(data, found.task.name, found.model.recipe.get("data", {}), given) as file:
-            scores = evaluator.score(found.model, file, folder=folder, options={**given, FORMAT: format})
-            notes = (*scores.notes, *found.notes_on(file))
-        return ModelScores(scores.evaluation, notes)
+        columns = (by,) if isinstance(by, str) else tuple(by)
+        named = isinstance(data, Mapping)
+        parts = data if isinstance(data, Mapping) else {"data": data}
+        if not parts:
+            raise InputError("no files to score: the mapping is empty", fix="Pass at least one file")
+        with ExitStack() as stack:
+            recipe = found.model.recipe.get("data", {})
+            files = {
+                str(name): stack.enter_context(
+                    _file(part, found.task.name, recipe, given, name=str(name), meta=columns)
+                )
+                for name, part in parts.items()
+            }
+            scored = score_files(
+                evaluator,
+                found.model,
+                files,
+                folder=folder,
+                options={**given, FORMAT: format},
+                by=columns,
+                named=named,
+            )
+            notes = {name: (*scored.files[name].notes, *found.notes_on(file)) for name, file in files.items()}
+        if noise:
+            curve = noise_curve([scores.predictions for scores in scored.files.values()], limit=limit)
+            scored = replace(scored, noise=curve)
+        return model_scores(scored, notes)
 
 
 def _rules(map: str | Mapping[str, str] | Sequence[str]) -> list[str]:
@@ -64,8 +100,19 @@ def _biases(bias: float | Mapping[str, float]) -> list[str]:
 
 
 @contextmanager
-def _file(data: Data, task: str, recipe: Mapping[str, Any], given: dict[str, Any]) -> Iterator[Path]:
-    """Yield the file of the data. Examples in memory are written to a temporary one."""
+def _file(
+    data: Data,
+    task: str,
+    recipe: Mapping[str, Any],
+    given: dict[str, Any],
+    *,
+    name: str,
+    meta: Sequence[str],
+) -> Iterator[Path]:
+    """Yield the file of the data, which has a name in messages. Examples in memory are written to a new one.
+
+    ``meta`` are the names of values of examples.
+    """
     if is_path(data):
         yield _existing(data)
         return
@@ -76,8 +123,8 @@ def _file(data: Data, task: str, recipe: Mapping[str, Any], given: dict[str, Any
         del given["tag_column"]  # names a column of the table, not of the file
     with TemporaryDirectory(prefix="gonie-") as folder:
         path = Path(folder) / "data.jsonl"
-        with row_messages({"data": path}):
-            write_rows(data, path, task=task, columns=columns)
+        with row_messages({name: path}):
+            write_rows(data, path, task=task, columns=columns, meta=meta)
             yield path
 
 

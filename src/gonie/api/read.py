@@ -75,6 +75,7 @@ def read(
     ``format``, ``tag_column``, ``text_column``, ``label_column`` and others. ``language`` and ``unit`` choose
     the tokenizer of raw text with spans. By default, text with mostly Hangul letters is cut into syllables,
     other text into English words.
+    ``meta=("year",)`` reads named values of the texts: ``example.meta["year"]``.
     """
     if not is_path(path):
         raise InputError(
@@ -102,6 +103,8 @@ def _options(kind: Any, **options: Any) -> Any:
     known = [field.name for field in fields(kind)]
     if unknown := [name for name in options if name not in known]:
         raise InputError(f"unknown option of gonie.read: {', '.join(unknown)}", fix=f"Use {', '.join(known)}")
+    if isinstance(options.get("meta"), str):
+        options["meta"] = (options["meta"],)
     return kind(**options)
 
 

@@ -46,10 +46,13 @@ def is_named_files(data: Data) -> TypeGuard[Mapping[str, str | PathLike[str]]]:
     return isinstance(data, Mapping) and bool(data) and all(map(is_path, data.values()))
 
 
-def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:
+def write_rows(
+    data: Data, path: Path, *, task: str, columns: Mapping[str, Any], meta: Sequence[str] = ()
+) -> None:
     """Write the examples of a task to ``path`` as JSONL, atomically.
 
     ``columns`` are the recipe's ``data`` keys that name columns: ``text_column``, ``tag_column`` and others.
+    ``meta`` are the names of values of the examples to keep.
     """
     if task not in RECORDS:
         raise InputError(f"the task {task!r} trains on files only", fix="Pass a path")
@@ -59,12 +62,24 @@ def write_rows(data: Data, path: Path, *, task: str, columns: Mapping[str, Any])
     rows = [_with_text_keys(row) for row in given]
     record, part = RECORDS[task], path.stem
     found = [record(row, names, columns, f"{part} row {number}") for number, row in enumerate(rows, start=1)]
+    if meta:
+        found = [{**_meta(row, meta), **own} for row, own in zip(rows, found, strict=True)]
     if not found:
         raise InputError(f"no rows in {part}", fix="Pass at least one example")
     if task == "classify":
         _check_order(rows, part)
     make_folder(path.parent)
     atomic_write(path, "".join(map(json_line, found)))
+
+
+def _meta(row: Any, names: Sequence[str]) -> Record:
+    """Return the named values of an example."""
+    if isinstance(row, Mapping):
+        inner = row.get("meta")
+        values = {**(inner if isinstance(inner, Mapping) else {}), **row}
+    else:
+        values = getattr(row, "meta", {})
+    return {name: _plain(values[name]) for name in names if name in values}
 
 
 def _with_text_keys(row: Any) -> Any:

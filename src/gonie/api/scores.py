@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gonie.metrics.grouped import Gap, GroupScore, gap
+from gonie.metrics.robustness import NoiseScore
 from gonie.reports.html.markup import element, fragment, row, table
+from gonie.tasks.evaluated_files import EvaluatedFiles, groups_json
 from gonie.tasks.evaluation import JsonEvaluation
 
 SHOWN = ("f1", "precision", "recall", "accuracy", "pearson", "spearman", "auc", "relation_f1")
@@ -19,15 +22,24 @@ class ModelScores:
     """Scores as fractions: ``f1``, ``precision``, ``recall``, ``accuracy``, or ``pearson`` for values.
 
     ``evaluation`` has all measurements and the single errors. ``notes`` say what was found in the data.
+
+    If several named files were scored, these are the scores on all of them. ``domains`` has those of each
+    file, and ``gap`` how much higher each score is than that of the first file, with its 95% interval. ``by``
+    has the scores of examples by the values of a column: ``by["year"]["2004"].score``. ``noise`` has the
+    scores of texts with noise.
     """
 
     evaluation: JsonEvaluation = field(repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    domains: Mapping[str, ModelScores] = field(default_factory=dict, repr=False)
+    gap: Mapping[str, Gap] = field(default_factory=dict, repr=False)
+    by: Mapping[str, Mapping[str, GroupScore]] = field(default_factory=dict, repr=False)
+    noise: tuple[NoiseScore, ...] = field(default=(), repr=False)
 
     @property
     def headline(self) -> str:
         """The name of the main score."""
-        return str(self.to_dict()["headline"])
+        return str(self.evaluation.to_json()["headline"])
 
     @property
     def value(self) -> float:
@@ -66,7 +78,7 @@ class ModelScores:
 
     def interval(self, score: str = "") -> tuple[float, float] | None:
         """Return the 95% confidence interval of a score, by default of the main one."""
-        intervals: Any = self.to_dict().get("intervals") or {}
+        intervals: Any = self.evaluation.to_json().get("intervals") or {}
         found = intervals.get("overall", intervals).get(score or self.headline)
         return None if found is None else (float(found[0]), float(found[1]))
 
@@ -77,14 +89,26 @@ class ModelScores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that ``gonie evaluate --json`` writes."""
-        return dict(self.evaluation.to_json())
+        record: dict[str, Any] = dict(self.evaluation.to_json())
+        if self.domains:
+            record = {
+                "headline": self.headline,
+                "domains": {name: scores.to_dict() for name, scores in self.domains.items()},
+                "gap": {name: gap.to_json() for name, gap in self.gap.items()},
+                "pooled": record,
+            }
+        if self.by:
+            record["by"] = groups_json(self.by)
+        if self.noise:
+            record["noise"] = [score.to_json() for score in self.noise]
+        return record
 
     def to_json(self) -> str:
         """Return ``to_dict`` as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def _overall(self) -> dict[str, float]:
-        known = self.to_dict()
+        known: dict[str, Any] = self.evaluation.to_json()
         return {name: float(known[name]) for name in SHOWN if isinstance(known.get(name), float)}
 
     def _score(self, name: str) -> float:
@@ -105,7 +129,7 @@ class ModelScores:
         if interval is not None:
             main += f" (95% {100 * interval[0]:.2f} to {100 * interval[1]:.2f})"
         rest = ", ".join(f"{name} {100 * value:.2f}" for name, value in self._overall().items())
-        types: Mapping[str, Any] = self.to_dict().get("types") or {}
+        types: Any = self.evaluation.to_json().get("types") or {}
         if not types:
             return fragment(element("b", main), element("p", rest))
         names = ("precision", "recall", "f1")
@@ -118,3 +142,17 @@ class ModelScores:
             element("p", rest),
             table(caption="Scores by type", header=("", *names, "gold"), rows=lines),
         )
+
+
+def model_scores(found: EvaluatedFiles, notes: Mapping[str, Sequence[str]]) -> ModelScores:
+    """Return the scores of files. ``notes`` are those on each file."""
+    domains = {name: ModelScores(each.evaluation, tuple(notes[name])) for name, each in found.files.items()}
+    others = [name for name in found.files if found.domains[name] is not found.first]
+    return ModelScores(
+        found.pooled.evaluation,
+        tuple(note for own in notes.values() for note in own),
+        domains=domains if found.named else {},
+        gap={name: gap(found.domains[name], found.first) for name in others},
+        by=found.by or {},
+        noise=() if found.noise is None else found.noise.scores,
+    )

@@ -1,10 +1,10 @@
-"""`gonie evaluate`: score a model on a labelled file."""
+"""`gonie evaluate`: score a model on labelled files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -20,10 +20,15 @@ from gonie.cli.options import (
     WordColumn,
     check_output_files,
 )
+from gonie.errors import InputError
 
 if TYPE_CHECKING:
-    from gonie.tasks.evaluation import FileScores
+    from gonie.reports.console import MessageConsole
+    from gonie.tasks.evaluated_files import EvaluatedFiles
     from gonie.tasks.loaded import LoadedModel
+
+LIMIT = 2000
+"""The most examples with noise, unless given."""
 
 TASK_OPTIONS = (
     *("mode", "repair", "separator", "word_column", "tag_column", "tag_names"),
@@ -36,13 +41,35 @@ TASK_OPTIONS = (
 def evaluate(
     context: typer.Context,
     model: ModelFolder,
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE", help="File with gold tags or labels, in any format that `gonie data` reads."
+            metavar="FILE",
+            help="File with gold tags or labels, in any format that `gonie data` reads. Several files are "
+            "compared with the first; NAME=FILE gives a file a name.",
         ),
     ],
     *,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Also score the examples of each value of a column, JSON key or comment '# NAME = value', "
+            "such as year. Can be repeated.",
+        ),
+    ] = None,
+    noise: Annotated[
+        bool,
+        typer.Option(
+            "--noise",
+            help="Also score the texts with noise: one typo in 5, 10, 20 and 40% of the words (a "
+            "neighbouring key, two letters swapped, one missing or doubled); all in lower, upper or title "
+            "case; 10, 30 and 100% of the spaces lost. Random noise is drawn three times.",
+        ),
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=0, help="With --noise: the most examples that get it; 0: all.")
+    ] = LIMIT,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the scores as fractions to FILE.")
     ] = None,
@@ -98,6 +125,8 @@ def evaluate(
     and the calibration of probabilities. For classifiers also accuracy, AUC (two labels), and scores by text
     length. For values of text pairs, the correlation with the gold values.
 
+    Of several files, the first should be like the training data: the gap of each other file to it is shown.
+
     Examples:
 
       gonie evaluate runs/ner test.conll
@@ -109,18 +138,62 @@ def evaluate(
       gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5
 
       gonie evaluate runs/nsmc test.tsv --errors worst.tsv --html report.html
+
+      gonie evaluate runs/ner news=test.conll web=wnut.conll --map wnut
+
+      gonie evaluate runs/ner test.jsonl --by year --noise --html report.html
     """
     given = [name for name in TASK_OPTIONS if _is_given(context, name)]
     values = context.params
+    if _is_given(context, "limit") and not noise:
+        raise InputError("--limit applies only to --noise", fix="Add --noise, or leave --limit out")
     _evaluate(
         model,
-        file,
+        parse_files(files),
         given={name: values[name] for name in given},
+        extras=Extras(tuple(dict.fromkeys(by or ())), limit if noise else None),
         format=format,
-        json_file=json_file,
-        html_file=html_file,
-        errors_file=errors_file,
+        outputs=Outputs(json_file, html_file, errors_file),
     )
+
+
+class Extras(NamedTuple):
+    """The columns by which examples are grouped, and the most examples with noise; None: no noise."""
+
+    by: tuple[str, ...]
+    noisy: int | None
+
+
+class Outputs(NamedTuple):
+    """The files to write, if any."""
+
+    json: Path | None
+    html: Path | None
+    errors: Path | None
+
+
+class NamedFiles(NamedTuple):
+    """The files to score by name. ``named`` says that they are compared."""
+
+    paths: Mapping[str, Path]
+    named: bool
+
+
+def parse_files(arguments: Sequence[str]) -> NamedFiles:
+    """Return the files of arguments ``FILE`` and ``NAME=FILE``. The default name is the stem."""
+    found: dict[str, Path] = {}
+    named = len(arguments) > 1
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        whole = not equals or not name or not path or Path(argument).exists()
+        named = named or not whole
+        name, file = (Path(argument).stem, Path(argument)) if whole else (name, Path(path))
+        if name in found:
+            raise InputError(
+                f"two files have the name {name}: {found[name]} and {file}", fix="Name them: NAME=FILE"
+            )
+        found[name] = file
+    return NamedFiles(found, named)
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
@@ -130,69 +203,130 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 def _evaluate(
     model: Path,
-    file: Path,
+    files: NamedFiles,
     *,
     given: Mapping[str, Any],
+    extras: Extras,
     format: str,
-    json_file: Path | None,
-    html_file: Path | None,
-    errors_file: Path | None,
+    outputs: Outputs,
 ) -> None:
-    """Score a file, print the scores and write the requested files. ``given`` are options of the task."""
+    """Score files, print the scores and write the requested files. ``given`` are options of the task."""
     import json
     from shlex import quote
 
-    from gonie.errors import InputError
     from gonie.reports.console import MessageConsole
     from gonie.reports.error_list import error_writer, print_errors, write_errors
     from gonie.system.files import atomic_write
+    from gonie.tasks.evaluated_files import score_files
     from gonie.tasks.evaluation import FORMAT
     from gonie.tasks.load import is_model
     from gonie.tasks.loaded import load_model
 
-    check_output_files(json_file, html_file, errors_file)
-    if model.is_file() and is_model(file):
+    check_output_files(*outputs)
+    first = next(iter(files.paths.values()))
+    if model.is_file() and is_model(first):
         raise InputError(
-            f"{model} is a file, and {file} is a model",
-            fix=f"Type: gonie evaluate {quote(str(file))} {quote(str(model))}",
+            f"{model} is a file, and {first} is a model",
+            fix=f"Type: gonie evaluate {quote(str(first))} {quote(str(model))}",
         )
     loaded = load_model(model)
     evaluator = loaded.evaluator(given)
     # before scoring, since it refuses an unknown file suffix
-    write = error_writer(errors_file, evaluator.error) if errors_file else None
+    write = error_writer(outputs.errors, evaluator.error) if outputs.errors else None
     console = MessageConsole(highlight=False)
-    with console.status(f"scoring {file}"):
-        scores = evaluator.score(loaded.model, file, folder=model, options={**given, FORMAT: format})
-    errors = scores.errors() if errors_file else []
+    with console.status(f"scoring {', '.join(map(str, files.paths.values()))}"):
+        found = score_files(
+            evaluator,
+            loaded.model,
+            files.paths,
+            folder=model,
+            options={**given, FORMAT: format},
+            by=extras.by,
+            named=files.named,
+        )
+    if extras.noisy is not None:
+        found = _with_noise(found, extras.noisy, console)
+    errors = found.pooled.errors() if outputs.errors else []
     try:
-        for line in [*scores.notes, *loaded.notes_on(file)]:
-            console.print(line, style="dim", markup=False)
-        scores.show(console)
-        if errors_file:
+        _show(console, loaded, files, found)
+        if outputs.errors:
             cells, heading = evaluator.error_cells(), evaluator.error_heading
-            print_errors(console, errors, errors_file, cells=cells, text=heading)
+            print_errors(console, errors, outputs.errors, cells=cells, text=heading)
     finally:  # write the files even if standard output is closed early, as by … | head
-        if errors_file and write:
-            write_errors(errors_file, errors, write)
-        if json_file:
-            atomic_write(json_file, json.dumps(scores.evaluation.to_json(), ensure_ascii=False, indent=1))
-        if html_file:
+        if outputs.errors and write:
+            write_errors(outputs.errors, errors, write)
+        if outputs.json:
+            atomic_write(outputs.json, json.dumps(found.to_json(), ensure_ascii=False, indent=1))
+        if outputs.html:
             with console.status("explaining the worst errors"):
-                atomic_write(html_file, _page(loaded, model, file, scores))
+                atomic_write(outputs.html, _page(loaded, model, files, found))
 
 
-def _page(loaded: LoadedModel, model: Path, file: Path, scores: FileScores) -> str:
+def _with_noise(found: EvaluatedFiles, limit: int, console: MessageConsole) -> EvaluatedFiles:
+    """Add the scores under noise, and show how far it is."""
+    from dataclasses import replace
+
+    from gonie.messages import say
+    from gonie.tasks.robustness import noise_curve
+
+    with console.status("scoring texts with noise") as status:
+        curve = noise_curve(
+            [scores.predictions for scores in found.files.values()],
+            limit=limit,
+            progress=lambda done, runs: status.update(
+                say(f"scoring texts with noise: {done} of {runs} runs")
+            ),
+        )
+    return replace(found, noise=curve)
+
+
+def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found: EvaluatedFiles) -> None:
+    """Print what was read, and the scores."""
+    from gonie.reports.group_grid import print_domains, print_groups, print_noise
+    from gonie.reports.score_grid import print_unknown
+
+    for name, file in files.paths.items():
+        scores = found.files[name]
+        if files.named:
+            console.print(f"{name}: {file}", style="bold", markup=False)
+        for line in [*scores.notes, *loaded.notes_on(file)]:
+            style = "yellow" if line.startswith("warning:") else "dim"
+            console.print(line, style=style, markup=False)
+        if files.named:
+            print_unknown(console, getattr(scores.evaluation, "unknown_labels", {}))
+    if files.named:
+        print_domains(console, found.domains, found.overall)
+    else:
+        found.pooled.show(console)
+    for column, groups in (found.by or {}).items():
+        print_groups(console, column, groups)
+    if found.noise is not None:
+        print_noise(console, found.noise)
+
+
+def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedFiles) -> str:
     from functools import partial
 
     from gonie.explaining.error_heat import ErrorHeat
     from gonie.messages import say
+    from gonie.reports.group_tables import domains_part, groups_part, noise_part
     from gonie.training.folder import RunFolder
 
     explanation = loaded.task.explanation
     explained = None if explanation is None else partial(explanation().explained, loaded.model)
+    scores = found.pooled
+    evaluations = {name: each.evaluation for name, each in found.files.items()}
+    names = ", ".join(files.paths) if files.named else next(iter(files.paths.values())).name
     return scores.page(
-        title=f"{model.name}{say(' on ')}{file.name}",
+        title=f"{model.name}{say(' on ')}{names}",
         curve=RunFolder(model).history(),
-        details={"file": str(file)},
+        details={"file": ", ".join(map(str, files.paths.values()))},
         explain=None if explained is None else ErrorHeat(explained, scores.examples),
+        first={
+            "Scores by file": domains_part(found.domains, found.overall, evaluations)
+            if files.named
+            else None,
+            "Scores by value": None if found.by is None else groups_part(found.by),
+            "Scores under noise": None if found.noise is None else noise_part(found.noise),
+        },
     )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.meta import CommentValues
 from gonie.system.files import Line
 from gonie.text import schemes
 from gonie.text.alignment import locate
@@ -101,10 +102,12 @@ def read(
     word_column: int | None = None,
     tag_column: int | None = None,
     columns: Mapping[str, int] | None = None,
+    meta: Collection[str] = (),
 ) -> Iterator[Sentence]:
     """Yield the sentences of a column file and fill ``report``, which names the file.
 
-    Columns count from 0, or from the end if negative. ``columns`` names further columns to keep.
+    Columns count from 0, or from the end if negative. ``columns`` names further columns to keep, and ``meta``
+    the values in comments.
     """
     rows = iter(rows)
     head = _head(rows)
@@ -113,7 +116,7 @@ def read(
         return
     given = _GivenColumns(separator, word_column, tag_column, columns or {}, report.path)
     layout = _layout(head, ordinary, given, report)
-    yield from _sentences(chain(head, rows), layout, report)
+    yield from _sentences(chain(head, rows), layout, CommentValues(meta, report), report)
 
 
 def _head(rows: Iterator[Line]) -> list[Line]:
@@ -140,7 +143,9 @@ def _possible(text: str) -> bool:
 # --- sentences -------------------------------------------------------------------------------------------
 
 
-def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> Iterator[Sentence]:
+def _sentences(
+    rows: Iterable[Line], layout: ColumnLayout, values: CommentValues, report: Report
+) -> Iterator[Sentence]:
     split, width, numbered = _splitter(layout), layout.width, layout.numbered
     tokens: list[list[str]] = []
     numbers: list[int] = []
@@ -148,20 +153,24 @@ def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> It
     for number, line in rows:
         if not line or line.isspace():
             if tokens:
-                yield _sentence(tokens, numbers, text, layout, report)
+                yield _sentence(tokens, numbers, text, layout, report, meta=values.take())
                 tokens, numbers = [], []
+            else:
+                values.end_block()
             text = None
             continue
         if line[0] in "#-":
             if line[0] == "#" and layout.is_comment(line):
                 report.comments += 1
                 text = line.removeprefix(TEXT) if line.startswith(TEXT) else text
+                values.add(line)
                 continue
             if line.startswith(DOCUMENT):
                 report.documents += 1
                 if tokens:
-                    yield _sentence(tokens, numbers, text, layout, report)
+                    yield _sentence(tokens, numbers, text, layout, report, meta=values.take())
                     tokens, numbers, text = [], [], None
+                values.start_document()
                 continue
         fields = split(line)
         if len(fields) != width:
@@ -176,7 +185,7 @@ def _sentences(rows: Iterable[Line], layout: ColumnLayout, report: Report) -> It
         tokens.append(fields)
         numbers.append(number)
     if tokens:
-        yield _sentence(tokens, numbers, text, layout, report)
+        yield _sentence(tokens, numbers, text, layout, report, meta=values.take())
 
 
 def _splitter(layout: ColumnLayout) -> Callable[[str], list[str]]:
@@ -194,7 +203,13 @@ def _splitter(layout: ColumnLayout) -> Callable[[str], list[str]]:
 
 
 def _sentence(
-    tokens: list[list[str]], numbers: list[int], text: str | None, layout: ColumnLayout, report: Report
+    tokens: list[list[str]],
+    numbers: list[int],
+    text: str | None,
+    layout: ColumnLayout,
+    report: Report,
+    *,
+    meta: Mapping[str, str],
 ) -> Sentence:
     table = list(zip(*tokens, strict=True))  # columns of tokens
     words = table[layout.word]
@@ -211,7 +226,7 @@ def _sentence(
     report.tokens += len(words)
     report.rows = numbers
     columns = {name: table[index] for name, index in layout.columns.items()}
-    return Sentence(words, tags, columns, text, starts, ends, report.path, numbers[0])
+    return Sentence(words, tags, columns, text, starts, ends, report.path, numbers[0], meta=meta)
 
 
 def _placed(
@@ -462,6 +477,7 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
         word_column=options.word_column,
         tag_column=options.tag_column,
         columns=options.columns,
+        meta=options.meta,
     )
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gonie.errors import InputError
 from gonie.formats.conll import TEXT
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.meta import CommentValues
 from gonie.formats.spans import with_own_ids
 from gonie.system.files import Line
 from gonie.text.alignment import locate
@@ -48,6 +49,7 @@ class _Block:
     surface: list[tuple[str, int, int]] = field(default_factory=list)
     text: str | None = None
     id: str | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(
@@ -56,16 +58,18 @@ def read(
     report: Report,
     tag_column: str | int | None = None,
     columns: Mapping[str, int] | None = None,
+    meta: Collection[str] = (),
 ) -> Iterator[Sentence]:
     """Yield the sentences of a CoNLL-U file.
 
     ``tag_column`` is a field by name or index (default ``upos``), or ``misc:Key`` for ``Key=value`` in MISC,
-    where a word without the key is O. ``columns`` names further fields by index.
+    where a word without the key is O. ``columns`` names further fields by index, and ``meta`` values in
+    comments.
     """
     tag_of = _tagger(tag_column, report.path)
     kept = columns or {}
     seen_key = False
-    for block in _blocks(rows, report):
+    for block in _blocks(rows, CommentValues(meta, report), report):
         tags = tuple(map(tag_of, block.words))
         seen_key = seen_key or any(tag != OUTSIDE for tag in tags)
         report.sentences += 1
@@ -97,15 +101,19 @@ def _unknown_column(column: str | int, path: str | None = None) -> InputError:
     return InputError(f"unknown tag column {column!r}", path=path, fix=fix)
 
 
-def _blocks(rows: Iterable[Line], report: Report) -> Iterator[_Block]:
+def _blocks(rows: Iterable[Line], values: CommentValues, report: Report) -> Iterator[_Block]:
     block = _Block()
     for number, line in rows:
         if not line or line.isspace():
             if block.words:
+                block.meta = values.take()
                 yield block
+            else:
+                values.end_block()
             block = _Block()
         elif line.startswith("#"):
             report.comments += 1
+            values.add(line)
             if line.startswith(TEXT):
                 block.text = line.removeprefix(TEXT)
             elif line.startswith(SENTENCE):
@@ -113,6 +121,7 @@ def _blocks(rows: Iterable[Line], report: Report) -> Iterator[_Block]:
         else:
             _add(block, line, number, report)
     if block.words:
+        block.meta = values.take()
         yield block
 
 
@@ -155,7 +164,8 @@ def _sentence(block: _Block, tags: tuple[str, ...], columns: Mapping[str, int], 
     if len(block.surface) < len(words) or any(block.surface[i][0] != word for i, word in enumerate(words)):
         kept[MULTIWORD] = _multiwords(block)
         report.noticed["multiword tokens (n-m)"] += sum(form != _EMPTY for form in set(kept[MULTIWORD]))
-    return Sentence(words, tags, kept, text, starts, ends, report.path, block.numbers[0], id=block.id)
+    line = block.numbers[0]
+    return Sentence(words, tags, kept, text, starts, ends, report.path, line, id=block.id, meta=block.meta)
 
 
 def _check_surface(block: _Block, path: str) -> None:
@@ -273,7 +283,7 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
         else:
             column = entities
             report.choose("tag column", column, "upos is empty")
-    return read(content.lines, report=report, tag_column=column, columns=options.columns)
+    return read(content.lines, report=report, tag_column=column, columns=options.columns, meta=options.meta)
 
 
 def _rows(head: FileHead) -> list[list[str]]:

@@ -9,7 +9,7 @@ Old versions have ``labels`` for ``label``, some have ``data`` for ``text``. Off
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gonie.errors import InputError
@@ -17,6 +17,7 @@ from gonie.formats.content import ID, Content, FileHead
 from gonie.formats.format import TaggedFormat
 from gonie.formats.json_list import objects_of
 from gonie.formats.jsonl import json_line, json_objects
+from gonie.formats.meta import row_meta
 from gonie.formats.spans import AnnotatedText, annotated_texts, tagged_sentences
 from gonie.formats.tagged_rows import SPAN_LABELS, TEXT, annotated, are_spans
 from gonie.text.report import Report
@@ -29,7 +30,7 @@ _LISTED = (*SPAN_LABELS, ENTITIES)
 _COUNTED = {RELATIONS: "relations", "cats": "labels of texts", **dict.fromkeys(COMMENTS, "comments")}
 
 
-def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
+def _annotated(content: Content, names: Collection[str], report: Report) -> Iterator[AnnotatedText]:
     """Yield the text of each record with its entities. Relations and comments are counted."""
     listed = objects_of(content.head.document)
     records = enumerate(listed, 1) if listed is not None else json_objects(content.lines, report)
@@ -48,7 +49,8 @@ def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
                 line=line,
                 fix="Labels of whole texts are read by gonie train classify",
             )
-        yield annotated(_with_text(record), report.path, line)
+        meta = row_meta(record, names, report)
+        yield annotated(_with_text(record), report.path, line, meta)
 
 
 def _with_text(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -88,7 +90,7 @@ TAGGED = TaggedFormat(
     name="doccano",
     description="doccano's JSONL with spans",
     read=lambda content, options, report: tagged_sentences(
-        _annotated(content, report), options.tokenizer, report
+        _annotated(content, options.meta, report), options.tokenizer, report
     ),
     write=_write,
     recognise=_recognise,

@@ -45,7 +45,8 @@ class ReadOptions:
     ``tag_names`` are the names of tags that a table has as numbers. ``tokenizer`` splits raw text. ``unit``
     is the unit that the words must have; without it, words are read as they are in the file. With a
     ``scheme``, given as a value or by name, the tags are checked while reading, and ``repair`` is the policy
-    for invalid ones. With ``"auto"`` they are not checked (``tagged.survey`` detects the scheme).
+    for invalid ones. With ``"auto"`` they are not checked (``tagged.survey`` detects the scheme). ``meta``
+    are the names of values of whole texts to read.
     """
 
     format: str = "auto"
@@ -58,6 +59,7 @@ class ReadOptions:
     unit: WordUnit | None = None
     scheme: Scheme | str = "auto"
     repair: Policy = "error"
+    meta: tuple[str, ...] = ()
 
 
 def _never(head: FileHead) -> str | None:

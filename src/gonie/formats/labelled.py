@@ -14,6 +14,7 @@ from unicodedata import normalize
 from gonie.errors import InputError
 from gonie.formats.content import open_content
 from gonie.formats.detect import choose
+from gonie.formats.meta import checked_meta
 from gonie.formats.table import TEXT_FORMATS
 from gonie.system.files import Passes, display
 from gonie.text.label_map import LabelMap
@@ -31,6 +32,11 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
 
     Empty texts and texts without a label are skipped and counted. A file without any text is refused.
     """
+    texts = _read_texts(path, options, report)
+    return checked_meta(texts, options.meta, report) if options.meta else texts
+
+
+def _read_texts(path: str | PathLike[str], options: TextOptions, report: Report) -> Iterator[LabelledText]:
     report.path = display(path)
     content = open_content(path, columns=_named(options))
     format, reason = choose(content, TEXT_FORMATS, options.format)
@@ -38,7 +44,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
     if options.label_column is None:
         report.choose("labels", "none", "not requested")
     names, renamed = options.marks or format.marks, LabelMap(options.map)
-    for line, raw, given, name in format.read(content, options, report):
+    for line, raw, given, name, meta in format.read(content, options, report):
         text, marks = cut_marks(raw, names, path=report.path, line=line)
         if not text.strip():
             report.skipped[EMPTY] += 1
@@ -52,7 +58,7 @@ def read_texts(path: str | PathLike[str], options: TextOptions, report: Report) 
             report.skipped[DROPPED] += 1
             continue
         report.texts += 1
-        yield LabelledText(text, labels, marks, report.path, line, name)
+        yield LabelledText(text, labels, marks, report.path, line, name, meta)
     if not report.texts:
         unlabelled = report.skipped[UNLABELLED]
         raise InputError(

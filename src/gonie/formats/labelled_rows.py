@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from gonie.errors import InputError
 from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import HeaderNames, LabelledFormat, RowFormat, TableRows
+from gonie.formats.meta import row_meta
 from gonie.formats.pair_rows import TEXTS as PAIR_TEXTS
 from gonie.system.files import is_utf8
 from gonie.text.labelled_text import (
@@ -74,7 +75,7 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
     if not rows.names:
         return
     columns = find_columns(rows, options, report)
-    known = {"", ID, columns.text, *columns.labels, *(f"{name}s" for name in columns.labels)}
+    known = {"", ID, columns.text, *columns.labels, *(f"{name}s" for name in columns.labels), *options.meta}
     if others := [name for name in rows.names if name not in known]:
         report.choose("ignored columns", ", ".join(others)[:200], "neither the text nor its labels")
     for line, row in rows.rows:
@@ -82,7 +83,8 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
         labels = _labels(row, columns.labels, options, report.path, line) if text.strip() else ()
         if labels and labels[0] in _DOUBTFUL and len(labels) == 1:
             report.noticed[f"texts with the label {labels[0]}, {_DOUBTFUL[labels[0]]}"] += 1
-        yield LabelledRow(line, text, labels, id_of(row) if ID not in columns.labels else None)
+        name = id_of(row) if ID not in columns.labels else None
+        yield LabelledRow(line, text, labels, name, row_meta(row, options.meta, report))
 
 
 def find_columns(rows: TableRows, options: TextOptions, report: Report) -> TextColumns:

@@ -14,7 +14,7 @@ has two: such spans are recognised by their text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import LabelledFormat, TaggedFormat
 from gonie.formats.json_list import write_objects
 from gonie.formats.labelled_rows import TEXTS
+from gonie.formats.meta import row_meta
 from gonie.formats.spans import AnnotatedText, annotated_texts, check_span, tagged_sentences
 from gonie.formats.tagged_rows import row_text
 from gonie.text.alignment import CharSpan
@@ -190,7 +191,7 @@ def _text_key(task: _Task, wanted: str, path: str) -> str:
 # --- entities --------------------------------------------------------------------------------------------
 
 
-def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
+def _annotated(content: Content, names: Collection[str], report: Report) -> Iterator[AnnotatedText]:
     tasks = list(_tasks(content, report))
     types = {result.type for task in tasks for result in task.results}
     if types and LABELS not in types:
@@ -203,7 +204,8 @@ def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
                 spans += _spans(result.value, text, task.number, report)
             else:
                 report.skipped[_named(result.type)] += 1
-        yield AnnotatedText(text=text, spans=spans, line=task.number, id=task.id)
+        meta = row_meta(task.data, names, report)
+        yield AnnotatedText(text=text, spans=spans, line=task.number, id=task.id, meta=meta)
 
 
 def _named(type: str) -> str:
@@ -286,7 +288,7 @@ def _labelled(content: Content, options: TextOptions, report: Report) -> Iterato
         for result in task.results:
             if result.type != CHOICES:
                 report.skipped[_named(result.type)] += 1
-        yield LabelledRow(task.number, text, labels, task.id)
+        yield LabelledRow(task.number, text, labels, task.id, row_meta(task.data, options.meta, report))
 
 
 def _labelled_text_key(task: _Task, options: TextOptions, path: str) -> str:
@@ -401,7 +403,7 @@ TAGGED = TaggedFormat(
     name="labelstudio",
     description="Label Studio's JSON or JSON-MIN",
     read=lambda content, options, report: tagged_sentences(
-        _annotated(content, report), options.tokenizer, report
+        _annotated(content, options.meta, report), options.tokenizer, report
     ),
     write=_write_tagged,
     recognise=_recognise_tagged,

@@ -16,6 +16,7 @@ from gonie.errors import InputError
 from gonie.formats.content import open_content
 from gonie.formats.detect import choose
 from gonie.formats.format import Row, TableRows
+from gonie.formats.meta import checked_meta, row_meta
 from gonie.formats.pair_rows import LABELS, TEXTS, VALUES
 from gonie.formats.table import PAIR_FORMATS
 from gonie.system.files import Passes, display, is_utf8
@@ -56,7 +57,9 @@ class PairSource:
         table = format.read(content, self.options, self.report)
         if table.names:
             self.columns = find_columns(table, self.options, self.report)
-            yield from self._pairs(table.rows, self.columns)
+            pairs = self._pairs(table.rows, self.columns)
+            meta = self.options.meta
+            yield from checked_meta(pairs, meta, self.report) if meta else pairs
         if not self.report.pairs:
             unlabelled = self.report.skipped[UNLABELLED]
             raise InputError(
@@ -79,7 +82,9 @@ class PairSource:
                 continue
             value = None if columns.value is None else _value(record, columns.value, report.path, line)
             report.pairs += 1
-            yield LabelledPair(first, second, () if label is None else (label,), value, report.path, line)
+            meta = row_meta(record, self.options.meta, report)
+            labels = () if label is None else (label,)
+            yield LabelledPair(first, second, labels, value, report.path, line, meta)
 
 
 def find_columns(table: TableRows, options: PairOptions, report: Report) -> PairColumns:

@@ -13,13 +13,14 @@ merged. Offsets are code points. Tokens are those of the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.format import LabelledFormat, TaggedFormat
 from gonie.formats.jsonl import json_line, json_objects
+from gonie.formats.meta import row_meta
 from gonie.formats.spans import AnnotatedText, annotated_texts, tagged_sentences
 from gonie.formats.tagged_rows import annotated, row_text
 from gonie.text.labelled_text import LabelledRow, LabelledText, TextOptions, check_unlabelled
@@ -68,7 +69,7 @@ def _check_same(known: AnnotatedText | LabelledRow, own: AnnotatedText | Labelle
 # --- entities --------------------------------------------------------------------------------------------
 
 
-def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
+def _annotated(content: Content, names: Collection[str], report: Report) -> Iterator[AnnotatedText]:
     """Return the texts with their entities, merged by their hashes."""
     found: dict[str, AnnotatedText] = {}
     for line, record in _accepted(content, report):
@@ -77,7 +78,7 @@ def _annotated(content: Content, report: Report) -> Iterator[AnnotatedText]:
         for key, what in _OTHERS.items():
             if isinstance(record.get(key), list) and record[key]:
                 report.skipped[what] += len(record[key])
-        own = annotated(_plain(record), report.path, line)
+        own = annotated(_plain(record), report.path, line, row_meta(record, names, report))
         key = _key(record, line)
         known = found.setdefault(key, own)
         if known is not own:
@@ -103,7 +104,9 @@ def _merged(known: AnnotatedText, own: AnnotatedText, report: Report) -> Annotat
     _check_same(known, own, report)
     report.noticed[_MERGED] += 1
     spans = dict.fromkeys([*(known.spans or ()), *(own.spans or ())])
-    return AnnotatedText(text=known.text, spans=list(spans), tokens=known.tokens, line=known.line)
+    return AnnotatedText(
+        text=known.text, spans=list(spans), tokens=known.tokens, line=known.line, meta=known.meta
+    )
 
 
 # --- labels of texts -------------------------------------------------------------------------------------
@@ -116,7 +119,7 @@ def _labelled(content: Content, options: TextOptions, report: Report) -> Iterato
         text = row_text(record, TEXT, report.path, line)
         labels = () if options.label_column is None else _labels(record, options, report.path, line)
         key = _key(record, line)
-        own = LabelledRow(line, text, labels)
+        own = LabelledRow(line, text, labels, meta=row_meta(record, options.meta, report))
         row = found.setdefault(key, own)
         if row is not own:
             _check_same(row, own, report)
@@ -200,7 +203,7 @@ TAGGED = TaggedFormat(
     name="prodigy",
     description="Prodigy's JSONL with spans",
     read=lambda content, options, report: tagged_sentences(
-        _annotated(content, report), options.tokenizer, report
+        _annotated(content, options.meta, report), options.tokenizer, report
     ),
     write=_write_tagged,
     recognise=_recognise_tagged,

@@ -46,6 +46,7 @@ class AnnotatedText:
     discontinuous: Sequence[CharSpan] = ()
     line: int = 0
     id: str | int | None = None
+    meta: Mapping[str, str] = field(default_factory=dict)
     span_lines: Mapping[CharSpan, int] = field(default_factory=dict)
 
 
@@ -133,7 +134,8 @@ def _tagged(annotated: AnnotatedText, tokenizer: Tokenize | None, report: Report
     refused = (*(item.span for item in alignment.refused), *annotated.discontinuous)
     others = dict.fromkeys(span for span in refused if span not in expressed)
     if others and not tagged:
-        tagged = [Sentence((), (), text=text, path=path, line=line, split=True, id=annotated.id)]
+        empty = Sentence((), (), text=text, path=path, line=line, split=True)
+        tagged = [replace(empty, id=annotated.id, meta=annotated.meta)]
     yield from _with_unreachable(tagged, others)
 
 
@@ -168,8 +170,8 @@ def _sentences(annotated: AnnotatedText, tokenizer: Tokenize | None, path: str) 
             fix="Choose the language and the token unit",
         )
     sentences = tokenizer(annotated.text)
-    line, name = annotated.line, annotated.id
-    return [replace(sentence, path=path, line=line, split=True, id=name) for sentence in sentences]
+    line, name, meta = annotated.line, annotated.id, annotated.meta
+    return [replace(sentence, path=path, line=line, split=True, id=name, meta=meta) for sentence in sentences]
 
 
 def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
@@ -188,6 +190,7 @@ def _given(annotated: AnnotatedText, path: str) -> list[Sentence]:
             path=path,
             line=annotated.line,
             id=annotated.id,
+            meta=annotated.meta,
         )
         for first, last in pairwise(cuts)
     ]
@@ -217,6 +220,7 @@ def annotated_texts(sentences: Iterable[Sentence], scheme: Scheme, *, format: st
             starts=list(accumulate(map(len, own[:-1]))),
             line=own[0].line,
             id=own[0].id,
+            meta=own[0].meta,
         )
 
 

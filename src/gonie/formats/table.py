@@ -16,7 +16,7 @@ from gonie.formats.tagged_rows import tagged_format
 
 _OWN = {
     *("format", "content", "detect", "table", "tagged", "labelled", "pairs"),
-    *("inspect", "text_stats", "text_rows", "units", "writing"),
+    *("inspect", "meta", "text_stats", "text_rows", "units", "writing"),
 }
 """Modules that describe no format."""
 Kind = TypeVar("Kind", bound=Format)

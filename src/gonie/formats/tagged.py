@@ -17,6 +17,7 @@ from gonie.errors import InputError
 from gonie.formats.content import open_content
 from gonie.formats.detect import choose, format_named
 from gonie.formats.format import ReadOptions
+from gonie.formats.meta import checked_meta
 from gonie.formats.table import FORMATS
 from gonie.formats.units import in_unit
 from gonie.formats.writing import write_examples
@@ -62,6 +63,8 @@ def read(path: str | PathLike[str], options: ReadOptions, report: Report) -> Ite
     format, reason = choose(content, FORMATS, options.format)
     report.choose("format", format.name, reason)
     sentences: Iterable[Sentence] = map(_with_composed_tags, format.read(content, options, report))
+    if options.meta:
+        sentences = checked_meta(sentences, options.meta, report)
     if options.scheme != "auto":
         sentences = _checked(sentences, options, report)
     yield from sentences if options.unit is None else in_unit(sentences, format.unit, options, report)

@@ -21,6 +21,7 @@ from gonie.errors import InputError
 from gonie.formats.content import Content, FileHead
 from gonie.formats.delimited import Fields, check_width, parse_csv, separators_of, write_csv
 from gonie.formats.format import ReadOptions, TaggedFormat
+from gonie.formats.meta import row_meta
 from gonie.text.report import Report
 from gonie.text.types import Sentence
 
@@ -89,6 +90,7 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
             {name: tuple(cells[at] for _, cells in group) for at, name in others},
             path=report.path,
             line=group[0][0],
+            meta=row_meta({name: group[0][1][at] for at, name in others}, options.meta, report),
         )
     if not report.sentences and not report.skipped:
         raise InputError("no rows below the header", path=report.path, line=line)

@@ -23,6 +23,7 @@ from gonie.formats.content import ID, Content, FileHead, id_of
 from gonie.formats.format import HeaderNames, ReadOptions, Row, RowFormat, TaggedFormat
 from gonie.formats.jsonl import json_type
 from gonie.formats.klue import character_sentence
+from gonie.formats.meta import NO_VALUES, row_meta
 from gonie.formats.spans import (
     AnnotatedText,
     char_spans,
@@ -77,7 +78,8 @@ def _read(form: RowFormat, content: Content, options: ReadOptions, report: Repor
         if words is not None:
             yield from _word_row((line, row), words, tags, options, report)
         else:
-            yield from tagged_sentences([annotated(row, report.path, line)], options.tokenizer, report)
+            text = annotated(row, report.path, line, row_meta(row, options.meta, report))
+            yield from tagged_sentences([text], options.tokenizer, report)
 
 
 # --- rows of words and tags ------------------------------------------------------------------------------
@@ -125,7 +127,8 @@ def _word_row(
     if tags is not None and any(map(str.isspace, words)) and all(len(word) == 1 for word in words):
         rows = list(zip(words, tags, strict=True))
         found = character_sentence(rows, (line,) * len(rows), report, options.repair)
-        yield from (replace(sentence, id=id_of(row)) for sentence in found)
+        meta = row_meta(row, options.meta, report)
+        yield from (replace(sentence, id=id_of(row), meta=meta) for sentence in found)
         return
     text = row.get(TEXT)
     places = locate(text, words) if isinstance(text, str) else None
@@ -141,6 +144,7 @@ def _word_row(
         path=report.path,
         line=line,
         id=id_of(row),
+        meta=row_meta(row, options.meta, report),
     )
 
 
@@ -183,7 +187,9 @@ def _is_missing(tag: object) -> bool:
 # --- rows of texts and spans -----------------------------------------------------------------------------
 
 
-def annotated(row: Mapping[str, Any], path: str, line: int) -> AnnotatedText:
+def annotated(
+    row: Mapping[str, Any], path: str, line: int, meta: Mapping[str, str] = NO_VALUES
+) -> AnnotatedText:
     """Return the text of a row with its spans, and its tokens if it has them."""
     text = row_text(row, TEXT, path, line)
     tokens = None
@@ -194,7 +200,9 @@ def annotated(row: Mapping[str, Any], path: str, line: int) -> AnnotatedText:
         found = [token.get("tag") if isinstance(token, dict) else None for token in values]
         tags = None if None in found else [str(tag) for tag in found]
     spans = _spans(row, text, path, line)
-    return AnnotatedText(text=text, spans=spans, tokens=tokens, tags=tags, line=line, id=id_of(row))
+    return AnnotatedText(
+        text=text, spans=spans, tokens=tokens, tags=tags, line=line, id=id_of(row), meta=meta
+    )
 
 
 def row_text(row: Mapping[str, Any], column: str, path: str, line: int) -> str:

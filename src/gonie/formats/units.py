@@ -98,7 +98,9 @@ def as_text(sentences: Sequence[Sentence], scheme: Scheme | None) -> AnnotatedTe
         for span in (*(char_spans(sentence, scheme or IOB2) if tagged else ()), *sentence.unreachable)
     ]
     first = sentences[0]
-    return AnnotatedText(text=first.surface, spans=spans if tagged else None, line=first.line, id=first.id)
+    return AnnotatedText(
+        text=first.surface, spans=spans if tagged else None, line=first.line, id=first.id, meta=first.meta
+    )
 
 
 def own_unit(sentences: Sequence[Sentence], known: str | None) -> OwnUnit:

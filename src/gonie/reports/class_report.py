@@ -61,8 +61,9 @@ def render_classes(
     details: Mapping[str, object] | None = None,
     explain: ErrorExplainer | None = None,
     noun: str = "texts",
+    first: Mapping[str, Markup | None] | None = None,
 ) -> str:
-    """Render the report as one HTML file. ``curve`` and ``details`` are as in ``tag_report.render``.
+    """Render the report as one HTML file. ``curve``, ``details`` and ``first`` are as for taggers.
 
     With ``explain``, the worst errors are shown with word weights. ``noun`` is what the model labels: texts
     or pairs.
@@ -73,6 +74,7 @@ def render_classes(
         _head(evaluation, title, noun),
         chapters(
             {
+                **(first or {}),
                 "Labels": label_scores(evaluation.scores, evaluation.intervals),
                 "Relations": None if evaluation.relations is None else _relations(evaluation.relations),
                 "Confusion": _confusion(evaluation),

@@ -56,12 +56,13 @@ def render(
     title: str,
     curve: Sequence[Mapping[str, object]] | None = None,
     details: Mapping[str, object] | None = None,
+    first: Mapping[str, Markup | None] | None = None,
 ) -> str:
     """Render the report as one HTML file.
 
     ``curve`` holds the records of metrics.jsonl (``epoch``, ``score``, ``loss``, ``rate``, ``seconds``).
     ``details`` come last under their names: a mapping as a table, multi-line text (the recipe) collapsed,
-    anything else as a line.
+    anything else as a line. ``first`` are parts of the page before all others.
     """
     colors = None if evaluation.plain else label_classes(evaluation.spans.types)
     return page(
@@ -69,6 +70,7 @@ def render(
         _head(evaluation, title),
         chapters(
             {
+                **(first or {}),
                 "Labels" if evaluation.plain else "Types": label_scores(
                     evaluation.spans, evaluation.intervals, colors
                 ),

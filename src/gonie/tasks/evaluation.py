@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from gonie.metrics.grouped import MainScore
 from gonie.reports.class_report import ErrorExplainer
+from gonie.reports.html.markup import Markup
+from gonie.text.noise_levels import NoiseLevel
 
 if TYPE_CHECKING:  # needed only to show scores on a terminal
     from rich.console import Console
@@ -15,6 +18,19 @@ if TYPE_CHECKING:  # needed only to show scores on a terminal
 
 FORMAT = "format"
 """The option of every task for the format of the file."""
+META = "meta"
+"""The option of every task for the names of values to read, by which scores are grouped."""
+ALL_RULES = "all_rules"
+"""Whether a label map may have no rule for a label that the file does not have."""
+
+Item = TypeVar("Item")
+
+
+def evenly(items: Sequence[Item], number: int) -> list[Item]:
+    """Return at most this number of the items, spread evenly."""
+    if number >= len(items):
+        return list(items)
+    return [items[at * len(items) // number] for at in range(number)]
 
 
 class JsonEvaluation(Protocol):
@@ -25,12 +41,64 @@ class JsonEvaluation(Protocol):
         ...
 
 
-class FileScores(Protocol):
-    """The scores of a model on one file."""
+class PredictedExamples(Protocol):
+    """Examples with their gold and their predictions, whose parts can be scored."""
+
+    def __len__(self) -> int:
+        """Return the number of examples."""
+        ...
 
     @property
-    def evaluation(self) -> JsonEvaluation:
+    def metas(self) -> Sequence[Mapping[str, str]]:
+        """The named values of each example."""
+        ...
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The text of each example."""
+        ...
+
+    @property
+    def unused(self) -> Sequence[str]:
+        """Labels with a rule of the label map that no example has."""
+        ...
+
+    def evaluate(self, *, bootstrap: int = 1000) -> MainScore:
+        """Score the examples. ``bootstrap`` is the number of resamples; 0: no intervals."""
+        ...
+
+    def part(self, places: Sequence[int]) -> Self:
+        """Return the examples with these numbers."""
+        ...
+
+    def sample(self, most: int) -> Self:
+        """Return at most about this number of examples, spread evenly."""
+        ...
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """Return these examples and others of the same model."""
+        ...
+
+    def changed(self, level: NoiseLevel, seed: int) -> Self:
+        """Return the examples with noise, and the predictions for them."""
+        ...
+
+
+class FileScores(Protocol):
+    """The scores of a model on one file, or on several."""
+
+    @property
+    def evaluation(self) -> MainScore:
         """All results."""
+        ...
+
+    @property
+    def predictions(self) -> PredictedExamples:
+        """The examples, with their gold and their predictions."""
+        ...
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """Return the scores on the examples of this file and of others."""
         ...
 
     @property
@@ -54,8 +122,13 @@ class FileScores(Protocol):
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
+        first: Mapping[str, Markup | None] = {},
     ) -> str:
-        """Return the scores as an HTML page. ``curve`` holds the epochs of the run, if there is one."""
+        """Return the scores as an HTML page.
+
+        ``curve`` holds the epochs of the run, if there is one. ``first`` are parts of the page before all
+        others.
+        """
         ...
 
     def errors(self) -> Sequence[Any]:

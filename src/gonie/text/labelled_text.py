@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from gonie.errors import InputError
@@ -45,7 +46,8 @@ class TextOptions:
     hold 0 or 1 each. If ``label_column`` is None, labels are not read. ``label_separator`` separates several
     labels in one cell. If it is empty, a cell is one label. ``unlabelled`` says what to do with texts without
     a label. ``marks`` lists the names of tags that enclose parts of a text: with ``("e1",)``, ``<e1>…</e1>``.
-    ``map`` has new names of labels; those that become O are dropped.
+    ``map`` has new names of labels; those that become O are dropped. ``meta`` are the names of values of the
+    texts to read.
     """
 
     format: str = "auto"
@@ -55,6 +57,7 @@ class TextOptions:
     unlabelled: Unlabelled = "skip"
     marks: tuple[str, ...] = ()
     map: Mapping[str, str] = field(default_factory=dict)
+    meta: tuple[str, ...] = ()
 
     @property
     def multi_label(self) -> bool:
@@ -105,7 +108,7 @@ class PairOptions:
     ``texts`` are the columns, or JSON keys, of the two texts. ``label`` or ``value`` is the column of the
     gold answer. Without ``gold``, answers are not read. ``reasons`` say why columns are set, and ``advice``
     says how the current command names columns. ``map`` has new names of labels; pairs whose label becomes O
-    are skipped.
+    are skipped. ``meta`` are the names of values of the pairs to read.
     """
 
     format: str = "auto"
@@ -116,6 +119,7 @@ class PairOptions:
     reasons: ColumnWords = ASKED
     advice: ColumnWords = IN_TRAINING
     map: Mapping[str, str] = field(default_factory=dict)
+    meta: tuple[str, ...] = ()
 
 
 class LabelledRow(NamedTuple):
@@ -125,6 +129,7 @@ class LabelledRow(NamedTuple):
     text: str
     labels: tuple[str, ...] | None
     id: str | int | None = None
+    meta: Mapping[str, str] = MappingProxyType({})
 
 
 def split_labels(cell: str, options: TextOptions, *, path: str, line: int) -> tuple[str, ...] | None:

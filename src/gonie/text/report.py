@@ -44,7 +44,8 @@ class Report:
     reason. ``aligned`` counts the gold spans on token boundaries, if the file has spans. ``skipped`` counts
     what was left out. ``noticed`` counts what was kept but deserves a note. ``repairs`` counts repaired tags
     by policy, and ``first_repaired`` lists the first of them. ``rows`` holds the line of each token of the
-    last sentence yielded, for messages.
+    last sentence yielded, for messages. ``meta`` has the names of values of whole texts, if some were
+    requested.
     """
 
     path: str = ""
@@ -62,6 +63,7 @@ class Report:
     repairs: Counter[str] = field(default_factory=Counter)
     first_repaired: list[str] = field(default_factory=list)
     rows: Sequence[int] = ()
+    meta: dict[str, None] = field(default_factory=dict)
 
     def choose(self, name: str, choice: str, reason: str) -> None:
         """Record what was chosen for ``name`` and why."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +14,13 @@ from gonie.formats.tagged import check_labels
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.reports.class_report import ErrorExplainer, render_classes
+from gonie.reports.html.markup import Markup
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
-from gonie.tasks.classification.scoring import score_texts
-from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.classification.scoring import PredictedTexts
+from gonie.tasks.evaluation import FORMAT, META
 from gonie.text.label_map import check_known, parse_map
 from gonie.text.labelled_text import LabelledText, count_labels
-from gonie.text.types import Classification
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,26 +48,28 @@ class TextEvaluator:
         self, model: TextClassifier, file: Path, *, folder: Path, options: Mapping[str, Any]
     ) -> TextFileScores:
         """Score the labels of a file. Options that are not given are as in training."""
-        changes = {name: value for name, value in options.items() if name in (*self.options, FORMAT)}
+        changes = {name: value for name, value in options.items() if name in (*self.options, FORMAT, META)}
         if TEXT_COLUMN in changes:
             changes[TEXT_COLUMN] = _one(changes[TEXT_COLUMN])
         changes["map"] = given_map(options, model.recipe, model.labels)
         source = LabelledSource(file, text_options(model.recipe, **changes))
-        notes: Counter[str] = Counter()
         texts = list(source)
         labels = count_labels(texts)
         if source.options.format == "auto" and labels.keys().isdisjoint(model.labels):
             check_labels(labels, len(texts), noun="label", path=source.report.path)
         check_known(list(labels), model.labels, source.report.path)
 
-        def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
-            for found in model.pipe(texts):
-                notes.update(found.notes)
-                yield found
-
-        evaluation = score_texts(texts, classify, labels=model.labels, multi_label=model.multi_label)
+        answers = list(model.pipe(texts))
+        notes = Counter(note for answer in answers for note in answer.notes)
+        scored = PredictedTexts(
+            gold=texts,
+            answers=answers,
+            labels=model.labels,
+            multi_label=model.multi_label,
+            classify=model.pipe,
+        )
         lines = [f"{number:,} {note}" for note, number in notes.most_common()]
-        return TextFileScores(evaluation, [*source.report.lines(), *lines], texts)
+        return TextFileScores(scored.evaluate(), [*source.report.lines(), *lines], scored)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,17 @@ class TextFileScores:
 
     evaluation: ClassEvaluation
     notes: Sequence[str]
-    examples: Sequence[LabelledText]
+    predictions: PredictedTexts
+
+    @property
+    def examples(self) -> Sequence[LabelledText]:
+        """The scored texts."""
+        return self.predictions.gold
+
+    def joined(self, others: Sequence[TextFileScores]) -> TextFileScores:
+        """Return the scores on the texts of this file and of others."""
+        scored = self.predictions.joined([other.predictions for other in others])
+        return TextFileScores(scored.evaluate(), (), scored)
 
     def show(self, console: Console) -> None:
         """Print the scores."""
@@ -91,9 +103,12 @@ class TextFileScores:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
+        first: Mapping[str, Markup | None] = {},
     ) -> str:
         """Return the scores as an HTML page, with explanations of the worst errors."""
-        return render_classes(self.evaluation, title=title, curve=curve, details=details, explain=explain)
+        return render_classes(
+            self.evaluation, title=title, curve=curve, details=details, explain=explain, first=first
+        )
 
     def errors(self) -> list[ClassError]:
         """Return every error, the most confident first."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.tasks.evaluation import evenly
 from gonie.text.labelled_text import LabelledText
-from gonie.text.types import Classification
+from gonie.text.noise import edited
+from gonie.text.noise_levels import NoiseLevel
+from gonie.text.types import Classification, Span
 
 MAJORITY = "always the most frequent label"
 """The name of the baseline."""
@@ -28,13 +34,73 @@ def score_texts(
     0: no intervals.
     """
     gold = list(texts)
-    found = list(classify(gold))
-    return evaluate_classes(
-        gold,
-        [given.labels for given in found],
-        [[given.scores[label] for label in labels] for given in found],
-        labels,
-        multi_label=multi_label,
-        lengths=[given.tokens for given in found],
-        bootstrap=bootstrap,
+    scored = PredictedTexts(
+        gold=gold, answers=list(classify(gold)), labels=labels, multi_label=multi_label, classify=classify
     )
+    return scored.evaluate(bootstrap=bootstrap)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictedTexts:
+    """Texts with their gold labels and their classifications. ``classify`` classifies further texts."""
+
+    gold: Sequence[LabelledText]
+    answers: Sequence[Classification]
+    labels: Sequence[str]
+    multi_label: bool
+    classify: Classify
+    unused: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def metas(self) -> list[Mapping[str, str]]:
+        """The named values of each text."""
+        return [text.meta for text in self.gold]
+
+    @property
+    def texts(self) -> list[str]:
+        """Each text."""
+        return [text.text for text in self.gold]
+
+    def evaluate(self, *, bootstrap: int = 1000) -> ClassEvaluation:
+        """Score the texts."""
+        return evaluate_classes(
+            self.gold,
+            [given.labels for given in self.answers],
+            [[given.scores[label] for label in self.labels] for given in self.answers],
+            self.labels,
+            multi_label=self.multi_label,
+            lengths=[given.tokens for given in self.answers],
+            bootstrap=bootstrap,
+        )
+
+    def part(self, places: Sequence[int]) -> PredictedTexts:
+        """Return the texts with these numbers."""
+        gold = [self.gold[at] for at in places]
+        return replace(self, gold=gold, answers=[self.answers[at] for at in places])
+
+    def sample(self, most: int) -> PredictedTexts:
+        """Return at most this number of texts, spread evenly over the file."""
+        return self.part(evenly(range(len(self.gold)), most))
+
+    def joined(self, others: Sequence[PredictedTexts]) -> PredictedTexts:
+        """Return these texts and those of other files."""
+        parts = [self, *others]
+        gold = [each for part in parts for each in part.gold]
+        return replace(self, gold=gold, answers=[each for part in parts for each in part.answers])
+
+    def changed(self, level: NoiseLevel, seed: int) -> PredictedTexts:
+        """Return the texts with noise, classified again."""
+        generator = np.random.default_rng(seed)
+        gold = [_noisy(text, level, generator) for text in self.gold]
+        return replace(self, gold=gold, answers=list(self.classify(gold)))
+
+
+def _noisy(given: LabelledText, level: NoiseLevel, generator: np.random.Generator) -> LabelledText:
+    """Return a text with noise. Its marks move along."""
+    marks = [(mark.start, mark.end, mark.label) for mark in given.marks]
+    text, moved = edited(given.text, marks, level.edits(given.text, generator))
+    spans = tuple(Span(start, end, label, text[start:end]) for start, end, label in moved)
+    return replace(given, text=text, marks=spans)

@@ -12,11 +12,12 @@ from gonie.formats.pairs import PairSource
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.reports.class_report import ErrorExplainer, render_classes
+from gonie.reports.html.markup import Markup
 from gonie.tasks.classification.evaluation import given_map
-from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.evaluation import FORMAT, META
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.read_options import model_options
-from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
+from gonie.tasks.pairs.scoring import PairEvaluation, PredictedPairs, check_answers
 from gonie.tasks.pairs.value_report import render_values
 from gonie.tasks.pairs.values import PairError
 from gonie.text.label_map import check_known
@@ -59,6 +60,7 @@ class PairEvaluator:
             advice=ADVICE,
             format=options[FORMAT],
             map=given_map(options, model.recipe, model.labels),
+            meta=tuple(options.get(META, ())),
         )
         source = PairSource(file, columns)
         pairs = list(source)
@@ -66,9 +68,11 @@ class PairEvaluator:
         check_known(list(count_labels(pairs)), model.labels, source.report.path)
         answers = list(model.pipe(pairs))
         notes = Counter(note for answer in answers for note in answer.notes)
-        evaluation = score_pairs(pairs, answers, labels=model.labels, values=model.gives_values)
+        scored = PredictedPairs(
+            gold=pairs, answers=answers, labels=model.labels, values=model.gives_values, answer=model.pipe
+        )
         told = [f"{number:,} {note}" for note, number in notes.most_common()]
-        return PairFileScores(evaluation, [*source.report.lines(), *told], pairs)
+        return PairFileScores(scored.evaluate(), [*source.report.lines(), *told], scored)
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,17 @@ class PairFileScores:
 
     evaluation: PairEvaluation
     notes: Sequence[str]
-    examples: Sequence[LabelledPair]
+    predictions: PredictedPairs
+
+    @property
+    def examples(self) -> Sequence[LabelledPair]:
+        """The scored pairs."""
+        return self.predictions.gold
+
+    def joined(self, others: Sequence[PairFileScores]) -> PairFileScores:
+        """Return the scores on the pairs of this file and of others."""
+        scored = self.predictions.joined([other.predictions for other in others])
+        return PairFileScores(scored.evaluate(), (), scored)
 
     def show(self, console: Console) -> None:
         """Print the scores."""
@@ -96,9 +110,12 @@ class PairFileScores:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
+        first: Mapping[str, Markup | None] = {},
     ) -> str:
         """Return the scores as an HTML page."""
-        return render_pairs(self.evaluation, title=title, curve=curve, details=details, explain=explain)
+        return render_pairs(
+            self.evaluation, title=title, curve=curve, details=details, explain=explain, first=first
+        )
 
     def errors(self) -> list[PairError]:
         """Return every error, the worst first."""
@@ -115,13 +132,14 @@ def render_pairs(
     curve: Sequence[Mapping[str, object]],
     details: Mapping[str, object],
     explain: ErrorExplainer | None = None,
+    first: Mapping[str, Markup | None] | None = None,
 ) -> str:
     """Render the report of labels or of values as one HTML file."""
     if isinstance(evaluation, ClassEvaluation):
         return render_classes(
-            evaluation, title=title, curve=curve, details=details, explain=explain, noun="pairs"
+            evaluation, title=title, curve=curve, details=details, explain=explain, noun="pairs", first=first
         )
-    return render_values(evaluation, title=title, curve=curve, details=details)
+    return render_values(evaluation, title=title, curve=curve, details=details, first=first)
 
 
 def _wrong_label(error: ClassError, pair: LabelledPair) -> PairError:

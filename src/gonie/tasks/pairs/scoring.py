@@ -2,16 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
+
+import numpy as np
 
 from gonie.errors import InputError
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
+from gonie.tasks.evaluation import evenly
 from gonie.tasks.pairs.answer import PairAnswer
 from gonie.tasks.pairs.values import ValueEvaluation, evaluate_values
 from gonie.text.labelled_text import LabelledPair
+from gonie.text.noise import edited
+from gonie.text.noise_levels import NoiseLevel
 
 PairEvaluation: TypeAlias = ClassEvaluation | ValueEvaluation
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictedPairs:
+    """Pairs with their gold answers and the answers of a model. ``answer`` answers further pairs.
+
+    With ``values``, answers are numbers. ``labels`` are those of the model.
+    """
+
+    gold: Sequence[LabelledPair]
+    answers: Sequence[PairAnswer]
+    labels: Sequence[str]
+    values: bool
+    answer: Callable[[Iterable[LabelledPair]], Iterable[PairAnswer]]
+    unused: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def metas(self) -> list[Mapping[str, str]]:
+        """The named values of each pair."""
+        return [pair.meta for pair in self.gold]
+
+    @property
+    def texts(self) -> list[str]:
+        """The two texts of each pair."""
+        return [pair.text for pair in self.gold]
+
+    def evaluate(self, *, bootstrap: int = 1000) -> PairEvaluation:
+        """Score the pairs."""
+        return score_pairs(
+            self.gold, self.answers, labels=self.labels, values=self.values, bootstrap=bootstrap
+        )
+
+    def part(self, places: Sequence[int]) -> PredictedPairs:
+        """Return the pairs with these numbers."""
+        gold = [self.gold[at] for at in places]
+        return replace(self, gold=gold, answers=[self.answers[at] for at in places])
+
+    def sample(self, most: int) -> PredictedPairs:
+        """Return at most this number of pairs, spread evenly over the file."""
+        return self.part(evenly(range(len(self.gold)), most))
+
+    def joined(self, others: Sequence[PredictedPairs]) -> PredictedPairs:
+        """Return these pairs and those of other files."""
+        parts = [self, *others]
+        gold = [each for part in parts for each in part.gold]
+        return replace(self, gold=gold, answers=[each for part in parts for each in part.answers])
+
+    def changed(self, level: NoiseLevel, seed: int) -> PredictedPairs:
+        """Return the pairs with noise in both texts, answered again."""
+        generator = np.random.default_rng(seed)
+
+        def noisy(text: str) -> str:
+            return edited(text, (), level.edits(text, generator)).text
+
+        gold = [replace(pair, first=noisy(pair.first), second=noisy(pair.second)) for pair in self.gold]
+        return replace(self, gold=gold, answers=list(self.answer(gold)))
 
 
 def score_pairs(

@@ -24,8 +24,9 @@ def render_values(
     title: str,
     curve: Sequence[Mapping[str, object]] = (),
     details: Mapping[str, object] | None = None,
+    first: Mapping[str, Markup | None] | None = None,
 ) -> str:
-    """Render the report as one HTML file. ``curve`` has the epochs of the run, if there is one."""
+    """Render the report as one HTML file. ``curve``, ``details`` and ``first`` are as for taggers."""
     return page(
         title,
         opening(
@@ -44,6 +45,7 @@ def render_values(
         ),
         chapters(
             {
+                **(first or {}),
                 "Predicted and gold values": _scatter(evaluation),
                 "Largest errors": _errors(evaluation.errors()[:MOST_ERRORS]),
                 "Training": training_curve(curve, unit="pair"),

@@ -13,11 +13,12 @@ from gonie.formats.tagged import TaggedSource
 from gonie.metrics.errors import Error
 from gonie.metrics.evaluation import Evaluation
 from gonie.reports.class_report import ErrorExplainer
+from gonie.reports.html.markup import Markup
 from gonie.reports.tag_report import render
-from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.evaluation import ALL_RULES, FORMAT, META
 from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.decoding import parse_biases
-from gonie.tasks.tagging.scoring import score_source
+from gonie.tasks.tagging.scoring import PredictedSentences, scored_source
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.text.label_map import parse_map
 from gonie.text.report import SHOWN_SPANS
@@ -50,7 +51,7 @@ class TagEvaluator:
         tagger = model.with_decoding(options.get("decode", "viterbi"), biases)
         data = tagger.recipe.get("data", {})
         source = TaggedSource(file, _read_options(tagger, options))
-        evaluation = score_source(
+        scored = scored_source(
             source,
             tagger.tag_sentences,
             model_scheme=tagger.encoding.scheme,
@@ -60,8 +61,10 @@ class TagEvaluator:
             seen=folder / SEEN,
             types=data.get("types", ()),
             labels=parse_map(options.get("map") or (), default=data.get("map", {})),
+            all_rules=options.get(ALL_RULES, True),
+            tokenizer=None if data.get("columns") else tagger.tokenizer,
         )
-        return TagFileScores(evaluation, source.report.lines(shown=SHOWN_SPANS))
+        return TagFileScores(scored.evaluate(), source.report.lines(shown=SHOWN_SPANS), scored)
 
 
 def read_sentences(tagger: Tagger, file: Path) -> list[Sentence]:
@@ -82,6 +85,7 @@ def _read_options(tagger: Tagger, options: Mapping[str, Any]) -> ReadOptions:
         columns=data.get("columns", {}),
         tokenizer=tagger.tokenizer,
         unit=WordUnit.of(tagger.tokenizer),
+        meta=tuple(options.get(META, ())),
     )
 
 
@@ -91,7 +95,13 @@ class TagFileScores:
 
     evaluation: Evaluation
     notes: Sequence[str]
+    predictions: PredictedSentences
     examples: Sequence[Any] = ()
+
+    def joined(self, others: Sequence[TagFileScores]) -> TagFileScores:
+        """Return the scores on the sentences of this file and of others."""
+        scored = self.predictions.joined([other.predictions for other in others])
+        return TagFileScores(scored.evaluate(), (), scored)
 
     def show(self, console: Console) -> None:
         """Print the scores."""
@@ -106,9 +116,10 @@ class TagFileScores:
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
         explain: ErrorExplainer | None,
+        first: Mapping[str, Markup | None] = {},
     ) -> str:
         """Return the scores as an HTML page, with errors marked in their sentences."""
-        return render(self.evaluation, title=title, curve=curve, details=details)
+        return render(self.evaluation, title=title, curve=curve, details=details, first=first)
 
     def errors(self) -> list[Error]:
         """Return every error, the most confident first."""

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import chain
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from gonie.errors import GonieError, InputError
+from gonie.formats.format import Tokenize
+from gonie.formats.spans import texts_of
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
+from gonie.tasks.evaluation import evenly
+from gonie.tasks.tagging.noisy_sentences import noisy_sentences
 from gonie.text.label_map import SHOWN, LabelMap, check_known, shipped_map
+from gonie.text.noise_levels import NoiseLevel
 from gonie.text.report import Report, count_of
 from gonie.text.schemes import IO, OUTSIDE, PLAIN, Mode, Scheme, from_spans, keep_types, to_spans, type_names
 from gonie.text.types import Sentence
@@ -39,7 +46,96 @@ class Tagged(Protocol):
 Tag = Callable[[Sequence[Sentence]], Sequence[Tagged]]
 
 
-def score_source(
+@dataclass(frozen=True, kw_only=True)
+class PredictedSentences:
+    """Sentences with their gold tags and their taggings, and how to compare them.
+
+    ``scheme`` is that of the gold tags. ``tag`` tags further sentences in the same way, and ``tokenizer``
+    cuts texts into them, if the model needs nothing but their words. ``unused`` are labels with a rule of the
+    label map that the file does not have.
+    """
+
+    gold: Sequence[Sentence]
+    taggings: Sequence[Tagged]
+    scheme: Scheme
+    model_scheme: Scheme
+    known_tags: Collection[str]
+    mode: Mode
+    repair: RepairPolicy
+    seen: SeenMentions | None
+    tag: Tag
+    tokenizer: Tokenize | None = None
+    unused: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.gold)
+
+    @property
+    def metas(self) -> list[Mapping[str, str]]:
+        """The named values of each sentence."""
+        return [sentence.meta for sentence in self.gold]
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each sentence."""
+        return [sentence.surface for sentence in self.gold]
+
+    def evaluate(self, *, bootstrap: int = 1000) -> Evaluation:
+        """Score the sentences."""
+        return score_taggings(
+            self.gold,
+            self.taggings,
+            scheme=self.scheme,
+            model_scheme=self.model_scheme,
+            known_tags=self.known_tags,
+            mode=self.mode,
+            repair=self.repair,
+            seen=self.seen,
+            bootstrap=bootstrap,
+        )
+
+    def part(self, places: Sequence[int]) -> PredictedSentences:
+        """Return the sentences with these numbers."""
+        gold = [self.gold[at] for at in places]
+        return replace(self, gold=gold, taggings=[self.taggings[at] for at in places])
+
+    def sample(self, most: int) -> PredictedSentences:
+        """Return at most this number of sentences, spread evenly over the file. Texts are kept whole."""
+        ends = accumulate(len(group) for group in texts_of(self.gold))
+        texts = [range(first, end) for first, end in pairwise([0, *ends])]
+        chosen = evenly(texts, max(1, len(texts) * most // len(self.gold)))
+        return self.part([at for text in chosen for at in text])
+
+    def joined(self, others: Sequence[PredictedSentences]) -> PredictedSentences:
+        """Return these sentences and those of other files, all with gold tags in one scheme."""
+        parts = [self, *others]
+        gold = [_in_scheme(each, part, self.scheme) for part in parts for each in part.gold]
+        return replace(self, gold=gold, taggings=[each for part in parts for each in part.taggings])
+
+    def changed(self, level: NoiseLevel, seed: int) -> PredictedSentences:
+        """Return the sentences with noise, tagged again."""
+        generator = np.random.default_rng(seed)
+        gold = noisy_sentences(
+            self.gold, level, scheme=self.scheme, tokenizer=self.tokenizer, generator=generator
+        )
+        return replace(self, gold=gold, taggings=self.tag(gold))
+
+
+def _in_scheme(sentence: Sentence, part: PredictedSentences, scheme: Scheme) -> Sentence:
+    if part.scheme == scheme:
+        return sentence
+    tags = sentence.tags or ()
+    return replace(
+        sentence, tags=tuple(from_spans(to_spans(tags, part.scheme, part.mode), len(tags), scheme))
+    )
+
+
+def score_source(source: TaggedSource, tag: Tag, **settings: Any) -> Evaluation:
+    """Score the taggings of ``tag`` for a file. The settings are those of ``scored_source``."""
+    return scored_source(source, tag, **settings).evaluate()
+
+
+def scored_source(
     source: TaggedSource,
     tag: Tag,
     *,
@@ -50,14 +146,18 @@ def score_source(
     seen: Path,
     types: Collection[str] = (),
     labels: LabelMap | None = None,
-) -> Evaluation:
-    """Score the taggings of ``tag``, in ``model_scheme``, for the sentences of ``source``.
+    all_rules: bool = True,
+    tokenizer: Tokenize | None = None,
+) -> PredictedSentences:
+    """Return the sentences of ``source`` with the taggings of ``tag``, in ``model_scheme``.
 
     ``types`` are the types that the model learned, if not all. Gold entities of other types become O.
     ``labels`` renames the gold labels first. Then only the types of the file or the map that the model has
     are scored. Predictions of other types are left out and counted in the report of ``source``. Otherwise
     gold tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted.
     ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
+    With ``all_rules``, a rule of ``labels`` for a label that the file does not have is an error.
+    ``tokenizer`` cuts texts with noise, if the model needs nothing but words.
     """
     found = survey(source)
     bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
@@ -75,9 +175,14 @@ def score_source(
             fix="Set the tag column: --tag-column N",
         )
     known_types = type_names(known_tags, model_scheme)
+    unused: tuple[str, ...] = ()
     if labels and not model_scheme.has_spans:
         sentences, labels = _renamed_tags(sentences, labels, known_types), None
     if labels:
+        before = _count_labels(sentences, bare)
+        unused = tuple(old for old in labels.own if old not in before)
+        if unused and all_rules:
+            raise unused_rules(unused, before, source.report.path)
         sentences, types = _renamed(sentences, bare, labels, known_types, source.report)
     else:
         gold = chain.from_iterable(sentence.tags or () for sentence in sentences)
@@ -88,15 +193,23 @@ def score_source(
     if labels:
         _tell_types(types, taggings, source.report)
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
-    return score_taggings(
-        [_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
-        taggings,
+
+    def tag_again(sentences: Sequence[Sentence]) -> Sequence[Tagged]:
+        found = tag(sentences)
+        return [_of_shared_types(each, model_scheme, types) for each in found] if labels else found
+
+    return PredictedSentences(
+        gold=[_of_types(sentence, bare, types) for sentence in sentences] if types else sentences,
+        taggings=taggings,
         scheme=bare,
         model_scheme=model_scheme,
         known_tags=known_tags,
         mode=mode,
         repair=repair,
         seen=_read_seen(seen) if seen.is_file() else None,
+        tag=tag_again,
+        tokenizer=tokenizer,
+        unused=unused,
     )
 
 
@@ -139,11 +252,12 @@ def score_taggings(
     mode: Mode = "conlleval",
     repair: RepairPolicy = "none",
     seen: SeenMentions | None,
+    bootstrap: int = 1000,
 ) -> Evaluation:
     """Evaluate the taggings of sentences, of a split in training or of a file.
 
     ``scheme`` is that of the gold tags. ``seen`` are the mentions in the training data, for recall by
-    novelty.
+    novelty. ``bootstrap`` is the number of resamples; 0: no intervals.
     """
     return evaluate(
         gold,
@@ -159,6 +273,17 @@ def score_taggings(
             {(start, end, label): chance for start, end, label, chance in tagging.spans}
             for tagging in taggings
         ],
+        bootstrap=bootstrap,
+    )
+
+
+def unused_rules(rules: Sequence[str], labels: Collection[str], path: str | None = None) -> InputError:
+    """Return the error for a label map with rules for labels that the data does not have."""
+    return InputError(
+        f"the label map has a rule for {', '.join(rules)}, but the file's labels are "
+        f"{', '.join(labels) or 'only O'}",
+        path=path,
+        fix="Remove or correct the rule",
     )
 
 
@@ -167,13 +292,6 @@ def _renamed(
 ) -> tuple[list[Sentence], list[str]]:
     """Return the sentences with mapped labels, and the types that the file and the model share."""
     before = _count_labels(sentences, scheme)
-    if unused := [old for old in labels.own if old not in before]:
-        raise InputError(
-            f"the label map has a rule for {', '.join(unused)}, but the file's labels are "
-            f"{', '.join(before) or 'only O'}",
-            path=report.path,
-            fix="Remove or correct the rule",
-        )
     labels = labels.to_labels(known)
     for label, number in before.items():
         if labels[label] == OUTSIDE:

@@ -1,0 +1,99 @@
+"""What tables of groups, files and noise show, on the terminal and on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gonie.messages import say
+from gonie.metrics.grouped import Gap, GroupScore
+from gonie.metrics.novelty import Recall
+from gonie.metrics.robustness import NoiseCurve, NoiseScore
+from gonie.reports.report_page import percent, range_text
+from gonie.text.noise_levels import NONE, SPACES, TYPOS
+
+FEW = 20
+"""Groups with fewer examples are marked."""
+MARK = "*"
+FEW_NOTE = f"{MARK} fewer than {FEW} examples: see the interval"
+SEEN_NOTE = (
+    "seen: recall of mentions that the training data has with the same type; unseen: of all others; share: "
+    "that of unseen mentions"
+)
+MEASURES = {"f1": "F1", "accuracy": "accuracy", "relation_f1": "macro F1", "pearson": "Pearson"}
+KINDS = {
+    NONE: "no noise",
+    TYPOS: "words with a typo",
+    "lower": "lower case",
+    "upper": "upper case",
+    "title": "title case",
+    SPACES: "spaces lost",
+}
+"""The names of kinds of noise."""
+
+
+def group_columns(scores: Iterable[GroupScore]) -> list[str]:
+    """Return the headings of the columns after the name of a group."""
+    found = list(scores)
+    columns = [say("examples"), measure_name(found[0].measure), say("95% interval")]
+    return [*columns, say("seen"), say("unseen"), say("share")] if has_novelty(found) else columns
+
+
+def has_novelty(scores: Iterable[GroupScore]) -> bool:
+    """Return whether the scores have recall of seen and unseen mentions."""
+    return any(score.seen is not None for score in scores)
+
+
+def measure_name(measure: str) -> str:
+    """Return the name of a score in tables."""
+    return say(MEASURES.get(measure, measure))
+
+
+def group_cells(score: GroupScore, *, novelty: bool) -> list[str]:
+    """Return the cells of a group, one for each of ``group_columns``."""
+    mark = MARK if score.examples < FEW else ""
+    cells = [f"{score.examples:,}{mark}", percent(score.score), range_text(score.interval)]
+    if not novelty:
+        return cells
+    share = score.unseen_share
+    return [*cells, _recall(score.seen), _recall(score.unseen), "–" if share is None else f"{share:.0%}"]
+
+
+def _recall(found: Recall | None) -> str:
+    return "–" if found is None or not found.gold else percent(found.recall)
+
+
+def gap_cells(difference: Gap | None) -> list[str]:
+    """Return the cells of a difference and its interval. Those of the first file are empty."""
+    if difference is None:
+        return ["", ""]
+    interval = difference.interval
+    bounds = "" if interval is None else f"{100 * interval[0]:+.2f} – {100 * interval[1]:+.2f}"
+    return [f"{100 * difference.score:+.2f}", bounds]
+
+
+def noise_columns(curve: NoiseCurve) -> list[str]:
+    """Return the headings of a table of noise."""
+    score = measure_name(curve.measure)
+    return [say("noise"), say("share"), score, say("change"), say("lowest – highest draw")]
+
+
+def noise_cells(score: NoiseScore) -> list[str]:
+    """Return the cells of a level of noise after its name."""
+    low, high = score.spread
+    return [
+        "" if score.kind == NONE else f"{score.rate:.0%}",
+        percent(score.score),
+        f"{100 * score.change:+.2f}" if score.rate else "",
+        f"{percent(low)}–{percent(high)}" if len(score.scores) > 1 else "",
+    ]
+
+
+def noise_notes(curve: NoiseCurve) -> list[str]:
+    """Return what was sampled, and which kinds of noise change nothing."""
+    notes = []
+    if curve.examples < curve.total:
+        notes.append(f"noise in {curve.examples:,} of {curve.total:,} examples (--limit)")
+    if any(not score.rate for score in curve.of_kind(SPACES)):
+        notes.append("spaces lost: words are joined by spaces and cut anew, also at 0%")
+    notes += [f"left out, because it changes no text: {KINDS[kind]}" for kind in curve.skipped]
+    return notes

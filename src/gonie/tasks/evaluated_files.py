@@ -1,0 +1,117 @@
+"""The evaluation of a model on one file or several: overall, by named values, and under noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gonie.errors import InputError
+from gonie.metrics.grouped import GroupScore, gap, group_by
+from gonie.metrics.robustness import NoiseCurve
+from gonie.tasks.evaluation import ALL_RULES, META, Evaluator, FileScores, PredictedExamples
+
+Groups = Mapping[str, Mapping[str, GroupScore]]
+"""The scores of each value, by column."""
+
+
+@dataclass(frozen=True)
+class EvaluatedFiles:
+    """The scores of a model on files.
+
+    ``files`` are the files by name, the first of which is the one that others are compared with. ``pooled``
+    are the scores on the examples of all files: for one file, its scores. ``by`` are the scores by named
+    values, and ``noise`` those under noise, if asked for. ``named`` says that files have names: they are then
+    shown as domains.
+    """
+
+    files: Mapping[str, FileScores]
+    pooled: FileScores
+    named: bool = False
+    by: Groups | None = None
+    noise: NoiseCurve | None = None
+
+    @cached_property
+    def domains(self) -> dict[str, GroupScore]:
+        """The main score of each file."""
+        return {
+            name: GroupScore.of(scores.evaluation, len(scores.predictions))
+            for name, scores in self.files.items()
+        }
+
+    @property
+    def first(self) -> GroupScore:
+        """The main score of the first file."""
+        return next(iter(self.domains.values()))
+
+    @cached_property
+    def overall(self) -> GroupScore:
+        """The main score on all files."""
+        return GroupScore.of(self.pooled.evaluation, len(self.pooled.predictions))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all results as fractions and counts.
+
+        Those of named files are under ``domains`` and ``pooled``, with the ``gap`` of each to the first.
+        """
+        record = dict(self.pooled.evaluation.to_json())
+        if self.named:
+            record = {
+                "headline": self.overall.measure,
+                "domains": {name: scores.evaluation.to_json() for name, scores in self.files.items()},
+                "gap": {name: gap(own, self.first).to_json() for name, own in [*self.domains.items()][1:]},
+                "pooled": record,
+            }
+        if self.by is not None:
+            record["by"] = groups_json(self.by)
+        if self.noise is not None:
+            record["noise"] = self.noise.to_json()
+        return record
+
+
+def groups_json(groups: Groups) -> dict[str, Any]:
+    """Return the scores of groups as plain values."""
+    return {
+        column: {value: score.to_json() for value, score in own.items()} for column, own in groups.items()
+    }
+
+
+def score_files(
+    evaluator: Evaluator,
+    model: Any,
+    files: Mapping[str, Path],
+    *,
+    folder: Path,
+    options: Mapping[str, Any],
+    by: Sequence[str] = (),
+    named: bool = False,
+) -> EvaluatedFiles:
+    """Score a model on files, and by the values of the columns ``by``.
+
+    A label map applies to all files. Each of its rules must be for a label of at least one of them.
+    """
+    own = {**options, META: tuple(by), ALL_RULES: len(files) == 1}
+    found = {name: evaluator.score(model, file, folder=folder, options=own) for name, file in files.items()}
+    _check_rules(found, files)
+    first, *others = found.values()
+    pooled = first.joined(others) if others else first
+    groups = {column: score_groups(pooled.predictions, column) for column in by}
+    return EvaluatedFiles(found, pooled, named, groups or None)
+
+
+def _check_rules(found: Mapping[str, FileScores], files: Mapping[str, Path]) -> None:
+    unused = set.intersection(*(set(scores.predictions.unused) for scores in found.values()))
+    if unused:
+        raise InputError(
+            f"the label map has a rule for {', '.join(sorted(unused))}, which no file has: "
+            f"{', '.join(map(str, files.values()))}",
+            fix="Remove or correct the rule",
+        )
+
+
+def score_groups(scored: PredictedExamples, column: str) -> dict[str, GroupScore]:
+    """Return the main score of the examples with each value of a column, sorted by value."""
+    places = group_by(scored.metas, column)
+    return {value: GroupScore.of(scored.part(own).evaluate(), len(own)) for value, own in places.items()}

@@ -1,0 +1,69 @@
+"""Typing errors in words: a key beside the right one, letters swapped, left out or doubled.
+
+Latin letters are mistyped on a QWERTY keyboard, Hangul syllables on the Korean one (두벌식).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+
+from gonie.text.noise import Edit, mistype
+
+KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+"""The rows of letters of a QWERTY keyboard, each shifted by half a key to the right of the one above."""
+FEWEST = 2
+"""The letters of the shortest word that gets a typo, so that something of it is left."""
+_HANGUL = re.compile("[가-힣]")
+
+
+def add_typos(word: str, rate: float, generator: np.random.Generator, language: str = "en") -> str:
+    """Return the word, which has one typo with probability ``rate``.
+
+    Words of fewer than two letters are not changed. ``language`` is ``"en"`` or ``"ko"``.
+    """
+    edit = find_typo(word, generator, language) if generator.random() < rate else None
+    return word if edit is None else word[: edit.start] + edit.new + word[edit.end :]
+
+
+def find_typo(word: str, generator: np.random.Generator, language: str = "en") -> Edit | None:
+    """Return a random typo in a word, or None if it has fewer than two letters.
+
+    It is a neighbouring key, two swapped letters, a missing letter or a doubled one, with equal
+    probabilities. A letter that is not on the keyboard (``é``) has no neighbouring key. In Korean, it is a
+    mistyped letter of a syllable.
+    """
+    syllables = [found.start() for found in _HANGUL.finditer(word)] if language == "ko" else []
+    if syllables:
+        at = syllables[int(generator.integers(len(syllables)))]
+        return next(Edit(at, at + 1, edit.new) for edit in mistype(word[at], 1.0, generator))
+    letters = [at for at, letter in enumerate(word) if letter.isalpha()]
+    if len(letters) < FEWEST:
+        return None
+    at = letters[int(generator.integers(len(letters)))]
+    options = [Edit(at, at + 1, ""), Edit(at, at + 1, 2 * word[at])]
+    if beside := NEIGHBOURS.get(word[at].lower(), ""):
+        other = beside[int(generator.integers(len(beside)))]
+        options.append(Edit(at, at + 1, other.upper() if word[at].isupper() else other))
+    if at + 1 in letters and word[at] != word[at + 1]:
+        options.append(Edit(at, at + 2, word[at + 1] + word[at]))
+    return options[int(generator.integers(len(options)))]
+
+
+def _neighbours() -> dict[str, str]:
+    found: dict[str, str] = {}
+    beside = [pair for row in KEYBOARD for pair in pairwise(row)]
+    for upper, lower in pairwise(KEYBOARD):
+        beside += [(key, above) for at, key in enumerate(lower) for above in upper[at : at + 2]]
+    for one, other in beside:
+        found[one] = found.get(one, "") + other
+        found[other] = found.get(other, "") + one
+    return found
+
+
+NEIGHBOURS: Mapping[str, str] = MappingProxyType(_neighbours())
+"""The keys beside each key, in its row and in the rows above and below."""

@@ -1,0 +1,88 @@
+"""Tables of groups, files and noise: what a page and a terminal show, with data that stays inert."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+
+from gonie.metrics.grouped import GroupScore
+from gonie.metrics.novelty import Recall
+from gonie.metrics.robustness import NoiseCurve, NoiseScore
+from gonie.reports.group_grid import print_domains, print_groups, print_noise
+from gonie.reports.group_tables import domains_part, groups_part, noise_part
+from gonie.reports.html.frame import page
+
+HOSTILE = "<script>x</script>[red]"
+GROUPS = {
+    HOSTILE: GroupScore(7, "f1", 0.5, (0.25, 0.75), Recall(2, 2), Recall(4, 1)),
+    "2004": GroupScore(100, "f1", 0.75, (0.7, 0.8), Recall(0, 0), Recall(0, 0)),
+    "2005": GroupScore(1, "f1", 1.0, None, Recall(1, 1), Recall(0, 0)),
+}
+CURVE = NoiseCurve(
+    (
+        NoiseScore("none", 0.0, "f1", (0.8,), 0.8),
+        NoiseScore("typos", 0.05, "f1", (0.7, 0.72, 0.68), 0.8),
+        NoiseScore("typos", 0.4, "f1", (0.5, 0.5, 0.5), 0.8),
+        NoiseScore("upper", 1.0, "f1", (0.2,), 0.8),
+        NoiseScore("spaces-lost", 0.0, "f1", (0.79,), 0.79),
+        NoiseScore("spaces-lost", 1.0, "f1", (0.1,), 0.79),
+    ),
+    examples=10,
+    total=20,
+    skipped=("lower",),
+)
+
+
+def printed(show: Callable[..., None], *values: Any) -> str:
+    console = Console(file=io.StringIO(), width=100)
+    show(console, *values)
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_names_of_groups_are_data() -> None:
+    shown = printed(print_groups, HOSTILE, GROUPS)
+    assert shown.count(HOSTILE) == 2
+    found = page("x", groups_part({HOSTILE: GROUPS}), domains_part(GROUPS, GROUPS["2004"], {}))
+    assert "<script>x" not in found
+
+
+def test_small_groups_are_marked_and_missing_recall_is_a_dash() -> None:
+    lines = printed(print_groups, "year", GROUPS).splitlines()
+    assert "7*" in lines[1]
+    assert lines[1].split()[-3:] == ["100.00", "25.00", "67%"]
+    assert lines[2].split() == ["2004", "100", "75.00", "70.00–80.00", "–", "–", "–"]
+    assert lines[3].split() == ["2005", "1*", "100.00", "100.00", "–", "0%"]
+    assert "fewer than 20" in lines[4]
+
+
+def test_gaps_have_a_sign_and_the_first_file_has_none() -> None:
+    domains = {"news": GROUPS["2004"], "web": GROUPS[HOSTILE]}
+    lines = printed(print_domains, domains, GROUPS["2004"]).splitlines()
+    assert lines[1].split()[-1] == "–"
+    assert lines[2].split()[-1] == "-25.00"
+    assert "-50.50 – +0.50" in domains_part(domains, GROUPS["2004"], {}), "the interval of the gap"
+
+
+def test_a_terminal_of_80_columns_cuts_nothing() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    print_domains(console, {"news": GROUPS["2004"], "web": GROUPS["2005"]}, GROUPS["2004"])
+    print_noise(console, CURVE)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "…" not in shown
+    assert all(word in shown for word in ("news", "all files", "70.00–80.00", "68.00–72.00", "+25.00"))
+
+
+def test_noise_is_drawn_as_one_curve_for_typos_and_one_for_spaces() -> None:
+    found = noise_part(CURVE)
+    assert found.count("<svg") == 2
+    lines = [each.split() for each in re.findall(r'points="([^"]*)"', found)]
+    assert [len(points) for points in lines] == [3, 2], "the curve of typos begins without noise"
+    heights = [float(point.split(",")[1]) for point in lines[0]]
+    assert heights == sorted(heights), "a lower score is farther down"
+    for words in ("10 of 20 examples", "lower case", "-60.00", "68.00–72.00"):
+        assert words in found
+    assert "left out, because it changes no text: lower case" in printed(print_noise, CURVE)
