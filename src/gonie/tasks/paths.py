@@ -20,12 +20,12 @@ SectionType = TypeVar("SectionType", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: a file or a language model that is read, or a cache folder.
+    """Marks a key whose values are paths: a file or language model to read, a cache, or a file to write.
 
     ``words`` are values that are not paths.
     """
 
-    what: Literal["file", "language model", "cache"]
+    what: Literal["file", "language model", "cache", "output"]
     words: tuple[str, ...] = ()
 
 
@@ -33,6 +33,7 @@ NonEmpty = Annotated[str, Field(min_length=1)]
 InputFile = Annotated[NonEmpty, PathTo("file")]
 LanguageModelName = Annotated[NonEmpty, PathTo("language model")]
 CacheFolder = Annotated[NonEmpty, PathTo("cache")]
+OutputFile = Annotated[NonEmpty, PathTo("output")]
 
 
 def locate(path: str) -> Path:

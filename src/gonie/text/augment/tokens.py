@@ -1,0 +1,33 @@
+"""Label-wise token replacement: a word becomes another training word with the same tag (Dai & Adel 2020)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from gonie.text.augment.pieces import Piece, put_together, take_apart
+from gonie.text.types import Sentence
+
+
+class Tokens:
+    """Replaces words, each with probability ``rate``, by words that the training data have with this tag.
+
+    A word is as likely as it is frequent with the tag. Tags stay as they are.
+    """
+
+    def __init__(self, sentences: Iterable[Sentence], *, rate: float) -> None:
+        self._found: dict[str, list[Piece]] = {}
+        for sentence in sentences:
+            for piece, tag in zip(take_apart(sentence), sentence.tags or (), strict=True):
+                self._found.setdefault(tag, []).append(piece)
+        self._rate = rate
+
+    def __call__(self, sentence: Sentence, generator: np.random.Generator) -> Sentence | None:
+        """Return the sentence with other words, or None if all are the same."""
+        tags = sentence.tags or ()
+        pieces = take_apart(sentence)
+        for place in np.flatnonzero(generator.random(len(pieces)) < self._rate):
+            known = self._found.get(tags[place]) or [pieces[place]]
+            pieces[place] = known[generator.integers(len(known))].in_place_of(pieces[place])
+        return put_together(pieces, tags, sentence)
