@@ -5,19 +5,19 @@
     python benchmarks/augmentation.py DATA --tune --sizes 150 --kinds mentions:1,mentions:3,mentions:6
     python benchmarks/augmentation.py --table augmentation.jsonl
 
-DATA is the folder with ner/, or ner itself. A subset is drawn from the training sentences of UNER that have an
-entity. Each subset is trained on with each seed, without copies (`none`) and with each kind of copies. The dev
-sentences, which choose the epoch, are a sample of the dev file. The test file is scored once, whole.
+DATA is the folder with ner/, or ner itself. A subset is drawn from the training sentences of UNER that have
+an entity. Each subset is trained on with each seed, without copies (`none`) and with each kind of copies. The
+dev sentences, which choose the epoch, are a sample of the dev file. The test file is scored once, whole.
 
 Copies make epochs longer. So that both sides make the same number of steps, a run with C copies has 1/(1 + C)
-of the epochs of `none`. The learning rate falls to 0 over the same number of steps, and training does not stop
-early. Copies that are dropped, and fewer epochs to choose from, are to the disadvantage of the copies.
+of the epochs of `none`. The learning rate falls to 0 over the same number of steps, and training does not
+stop early. Copies that are dropped, and fewer epochs to choose from, are to the disadvantage of the copies.
 
 KIND[:COPIES[:RATE]] is a kind, or several joined by +. With --tune, subsets are others, and the scored
 sentences are dev sentences that do not choose the epoch: settings are chosen without the test file.
 
-Runs whose result is in --out are skipped, so the same command resumes, and several machines can share the work.
-The p-value is that of a paired permutation test (signs of the differences flipped), over all pairs.
+Runs whose result is in --out are skipped, so the same command resumes, and several machines can share the
+work. The p-value is that of a paired permutation test (signs of the differences flipped), over all pairs.
 """
 
 from __future__ import annotations

@@ -20,13 +20,15 @@ KOREAN_KINDS: Mapping[str, str] = MappingProxyType(
 )
 """Kinds of Korean noise, with descriptions."""
 TAG_KINDS: Mapping[str, str] = MappingProxyType(
-    {name: kind.description for name, kind in SENTENCE_KINDS.items()}
-    | {LANGUAGE_MODEL: "words become others that a language model finds in similar contexts"}
-    | KOREAN_KINDS
+    {
+        **{name: kind.description for name, kind in SENTENCE_KINDS.items()},
+        LANGUAGE_MODEL: "words become others that a language model finds in similar contexts",
+        **KOREAN_KINDS,
+    }
 )
 """Kinds for tagged sentences, with descriptions."""
 LABEL_KINDS: Mapping[str, str] = MappingProxyType(
-    {name: kind.description for name, kind in TEXT_KINDS.items()} | KOREAN_KINDS
+    {**{name: kind.description for name, kind in TEXT_KINDS.items()}, **KOREAN_KINDS}
 )
 """Kinds for labelled texts, with descriptions."""
 

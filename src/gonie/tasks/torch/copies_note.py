@@ -10,9 +10,9 @@ from gonie.text.report import count
 
 
 def note_copies(copies: Copies[Any], noun: str, note: Note) -> None:
-    """Note the copies of each kind, and those that were dropped because nothing changed."""
+    """Note the copies of each kind, and those that were dropped."""
     by_kind = ", ".join(f"{name} {number:,}" for name, number in sorted(copies.counts().items()))
     note(f"augmented copies: {count(len(copies.made), noun)}" + (f" ({by_kind})" if by_kind else ""))
     if dropped := sum(copies.unchanged.values()):
-        kinds = ", ".join(f"{name} {number:,}" for name, number in sorted(copies.unchanged.items()))
-        note(f"augmented copies: left out {count(dropped, noun)} that would equal the original ({kinds})")
+        own = ", ".join(f"{name} {number:,}" for name, number in sorted(copies.unchanged.items()))
+        note(f"augmented copies: left out {count(dropped, noun)} that did not change or lost a span ({own})")
