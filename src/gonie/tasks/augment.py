@@ -15,29 +15,14 @@ from gonie.text.noise import KINDS
 
 AUTO = "auto"
 LANGUAGE_MODEL = "language-model"
-KOREAN_KINDS: Mapping[str, str] = MappingProxyType(
-    {name: "noise in Korean text" for name in KINDS if name not in SENTENCE_KINDS}
-)
-"""Kinds of Korean noise, with descriptions."""
-TAG_KINDS: Mapping[str, str] = MappingProxyType(
-    {
-        **{name: kind.description for name, kind in SENTENCE_KINDS.items()},
-        LANGUAGE_MODEL: "words become others that a language model finds in similar contexts",
-        **KOREAN_KINDS,
-    }
-)
-"""Kinds for tagged sentences, with descriptions."""
-LABEL_KINDS: Mapping[str, str] = MappingProxyType(
-    {**{name: kind.description for name, kind in TEXT_KINDS.items()}, **KOREAN_KINDS}
-)
-"""Kinds for labelled texts, with descriptions."""
+KOREAN_KINDS = MappingProxyType({name: kind for name, kind in KINDS.items() if name not in SENTENCE_KINDS})
+"""The kinds of Korean noise, less those that English has too."""
+TAG_KINDS: Mapping[str, Any] = MappingProxyType({**SENTENCE_KINDS, LANGUAGE_MODEL: None, **KOREAN_KINDS})
+"""The kinds for tagged sentences by name."""
+LABEL_KINDS: Mapping[str, Any] = MappingProxyType({**TEXT_KINDS, **KOREAN_KINDS})
+"""The kinds for labelled texts by name."""
 
 Share = Annotated[float, Field(gt=0)]
-
-
-def _described(kinds: Mapping[str, str]) -> str:
-    own = [f"{name} ({text})" for name, text in kinds.items() if name not in KOREAN_KINDS]
-    return f"{', '.join(own)}; for Korean also {', '.join(KOREAN_KINDS)}"
 
 
 class AugmentConfig(Section):
@@ -68,7 +53,7 @@ class TagAugmentConfig(AugmentConfig):
         default={"mentions": 1.0},
         min_length=1,
         description="kinds of change, one of which is drawn for each copy, and how often, relative to the "
-        f"others: {_described(TAG_KINDS)}",
+        f"others: {', '.join(TAG_KINDS)}",
     )
     bilm: Annotated[NonEmpty, PathTo("language model", words=(AUTO,))] = Field(
         default=AUTO,
@@ -89,7 +74,7 @@ class TextAugmentConfig(AugmentConfig):
         default={"typos": 1.0},
         min_length=1,
         description="kinds of change, one of which is drawn for each copy, and how often, relative to the "
-        f"others: {_described(LABEL_KINDS)}",
+        f"others: {', '.join(LABEL_KINDS)}",
     )
 
     @field_validator("kinds", mode="before")

@@ -222,7 +222,7 @@ def test_copies_of_texts_keep_labels_and_marks(kind: str) -> None:
     text = LabelledText(
         "The Film was  long, but the old Actor was good.", ("good",), (Span(32, 37, "e1", "Actor"),)
     )
-    change = TEXT_KINDS[kind].build(0.9)
+    change = TEXT_KINDS[kind](0.9)
     copies = [copy for seed in range(30) if (copy := change(text, generator(seed)))]
     assert len({copy.text for copy in copies}) > 2
     for copy in copies:

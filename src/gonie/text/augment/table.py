@@ -22,56 +22,31 @@ from gonie.text.types import Sentence
 class SentenceKind(NamedTuple):
     """A kind for tagged sentences: built from the training sentences, their tag scheme and the rate."""
 
-    description: str
     build: Callable[[Iterable[Sentence], Scheme, float], Augment[Sentence]]
     needs_spans: bool = False
 
 
-class TextKind(NamedTuple):
-    """A kind for labelled texts, built from the rate."""
-
-    description: str
-    build: Callable[[float], Augment[LabelledText]]
+TextKind = Callable[[float], Augment[LabelledText]]
+"""A kind for labelled texts, built from the rate."""
 
 
 SENTENCE_KINDS: Mapping[str, SentenceKind] = MappingProxyType(
     {
         "mentions": SentenceKind(
-            "entities become others of the same type",
-            lambda sentences, scheme, rate: Mentions(sentences, scheme=scheme, rate=rate),
-            needs_spans=True,
+            lambda sentences, scheme, rate: Mentions(sentences, scheme=scheme, rate=rate), needs_spans=True
         ),
-        "tokens": SentenceKind(
-            "words become others with the same tag",
-            lambda sentences, scheme, rate: Tokens(sentences, rate=rate),
-        ),
-        "shuffle": SentenceKind(
-            "words change places inside a mention, or between two mentions",
-            lambda sentences, scheme, rate: Shuffle(scheme=scheme, rate=rate),
-        ),
-        "typos": SentenceKind(
-            "typing errors on the English or Korean keyboard",
-            lambda sentences, scheme, rate: RespelledSentence(Typos(rate=rate)),
-        ),
-        "case": SentenceKind(
-            "the sentence in lower, upper or title case",
-            lambda sentences, scheme, rate: RespelledSentence(Case()),
-        ),
+        "tokens": SentenceKind(lambda sentences, scheme, rate: Tokens(sentences, rate=rate)),
+        "shuffle": SentenceKind(lambda sentences, scheme, rate: Shuffle(scheme=scheme, rate=rate)),
+        "typos": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(Typos(rate=rate))),
+        "case": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(Case())),
     }
 )
+"""The kinds for tagged sentences by name."""
 TEXT_KINDS: Mapping[str, TextKind] = MappingProxyType(
     {
-        "shuffle": TextKind(
-            "words change places inside a clause",
-            lambda rate: ShuffledText(rate=rate),
-        ),
-        "typos": TextKind(
-            "typing errors on the English or Korean keyboard",
-            lambda rate: RespelledText(Typos(rate=rate)),
-        ),
-        "case": TextKind(
-            "the text in lower, upper or title case",
-            lambda rate: RespelledText(Case()),
-        ),
+        "shuffle": lambda rate: ShuffledText(rate=rate),
+        "typos": lambda rate: RespelledText(Typos(rate=rate)),
+        "case": lambda rate: RespelledText(Case()),
     }
 )
+"""The kinds for labelled texts by name."""

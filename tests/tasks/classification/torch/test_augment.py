@@ -49,7 +49,7 @@ def test_copies_are_added_to_the_training_texts_alone(folder: Path) -> None:
     clean, _ = prepared(folder, "data.augment.copies=0")
     more, notes = prepared(folder, f"data.augment.file={folder}/copies.jsonl")
     rows = [json.loads(line) for line in (folder / "copies.jsonl").read_text("utf-8").splitlines()]
-    assert f"augmented copies: {len(rows)} texts (typos {len(rows)})" in notes
+    assert f"augmented copies: {len(rows)} texts, by kind: typos {len(rows)}" in notes
     assert (len(clean.train), len(more.train)) == (12, 12 + len(rows))
     assert (more.dev, more.labels) == (clean.dev, clean.labels)
     assert more.encoding.to_json() == clean.encoding.to_json()

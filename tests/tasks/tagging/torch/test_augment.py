@@ -102,7 +102,7 @@ def test_copies_are_added_to_the_training_sentences_alone(folder: Path) -> None:
     assert not any("augmented" in note for note in quiet)
     (told,) = [note for note in notes if note.startswith("augmented copies: ") and "left" not in note]
     made = int(told.split()[2])
-    assert told == f"augmented copies: {made} sentences (mentions {made})"
+    assert told == f"augmented copies: {made} sentences, by kind: mentions {made}"
     assert 9 < made <= 18
     assert (len(clean.train), len(more.train)) == (9, 9 + made)
     assert (more.dev, more.labels) == (clean.dev, clean.labels)
@@ -175,7 +175,6 @@ def test_copies_that_do_not_change_are_counted() -> None:
     found, notes = copied([NAMED] * 4, "data.augment.kinds={case = 1.0}")
     assert found == []
     assert notes == [
-        "augmented copies: 0 sentences",
         "augmented copies: left out 8 sentences that did not change or lost a span (case 8)",
     ]
 

@@ -31,7 +31,7 @@ def augmented_texts(
     if not config.copies:
         return []
     kinds: dict[str, Augment[LabelledText]] = {
-        name: TEXT_KINDS[name].build(config.rate) if name in TEXT_KINDS else TextNoise(name)
+        name: TEXT_KINDS[name](config.rate) if name in TEXT_KINDS else TextNoise(name)
         for name in config.kinds
     }
     found = augmented(texts, kinds, config.kinds, copies=config.copies, seed=seed)
