@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.text.augment.case import Case
-from gonie.text.augment.mentions import Mentions
-from gonie.text.augment.shuffle import Shuffle, segments
+from gonie.text.augment.case import OtherCase
+from gonie.text.augment.mentions import ReplacedMentions, with_particle
+from gonie.text.augment.pieces import WordPiece
+from gonie.text.augment.shuffle import ShuffledSegments, segments
 from gonie.text.augment.table import SENTENCE_KINDS, TEXT_KINDS
-from gonie.text.augment.tokens import Tokens
+from gonie.text.augment.tokens import ReplacedTokens
 from gonie.text.augment.typos import QWERTY, Typos, mistyped
 from gonie.text.augment.words import RespelledSentence
 from gonie.text.labelled_text import LabelledText
@@ -83,7 +84,7 @@ def test_mentions_become_training_mentions_of_their_type(
 ) -> None:
     sentences, scheme = corpus
     known = {each for sentence in sentences for each in mentions(sentence, scheme)}
-    change = Mentions(sentences, scheme=scheme, rate=1.0)
+    change = ReplacedMentions(sentences, scheme=scheme, rate=1.0)
     for sentence in sentences:
         old = mentions(sentence, scheme)
         copy = change(sentence, generator(seed)) or sentence
@@ -103,7 +104,7 @@ def test_tokens_become_training_words_with_their_tag(
 ) -> None:
     sentences, _ = corpus
     known = {pair for each in sentences for pair in zip(each.words, each.tags or (), strict=True)}
-    change = Tokens(sentences, rate=1.0)
+    change = ReplacedTokens(sentences, rate=1.0)
     for sentence in sentences:
         copy = change(sentence, generator(seed)) or sentence
         assert copy.tags == sentence.tags
@@ -112,7 +113,7 @@ def test_tokens_become_training_words_with_their_tag(
 
 def test_tokens_are_drawn_as_often_as_they_occur() -> None:
     sentence = Sentence(("a", "a", "a", "b", "x"), ("O", "O", "O", "O", "S-PER"))
-    change = Tokens([sentence], rate=1.0)
+    change = ReplacedTokens([sentence], rate=1.0)
     drawn: Counter[str] = Counter()
     for seed in range(500):
         copy = change(sentence, generator(seed)) or sentence
@@ -125,7 +126,7 @@ def test_tokens_are_drawn_as_often_as_they_occur() -> None:
 @given(corpora(), st.integers(0, 50))
 def test_shuffled_words_stay_in_their_segment(corpus: tuple[list[Sentence], Scheme], seed: int) -> None:
     sentences, scheme = corpus
-    change = Shuffle(scheme=scheme, rate=0.8)
+    change = ShuffledSegments(scheme=scheme, rate=0.8)
     for sentence in sentences:
         ranges = list(segments(sentence.tags or (), scheme))
         assert [place for start, end in ranges for place in range(start, end)] == list(range(len(sentence)))
@@ -154,9 +155,22 @@ def test_korean_names_bring_their_spaces() -> None:
             other.ends,
         ),
     ]
-    change = Mentions(sentences, scheme=BIOES, rate=1.0)
+    change = ReplacedMentions(sentences, scheme=BIOES, rate=1.0)
     copies = [change(sentence, generator()) for sentence in sentences]
-    assert [copy and copy.text for copy in copies] == ["세종가 왔다", "어제 김 구이 왔다"]
+    assert [copy and copy.text for copy in copies] == ["세종이 왔다", "어제 김 구가 왔다"], "particles fit"
+
+
+def test_only_particles_take_another_form() -> None:
+    def after(word: str, *pieces: tuple[str, str]) -> list[str]:
+        return [
+            each.word for each in with_particle(word, [WordPiece(own, own, (), gap) for own, gap in pieces])
+        ]
+
+    assert after("김구", ("은", ""), ("왔", " ")) == ["는", "왔"]
+    assert after("강감찬", ("를", ""), (".", "")) == ["을", "."]
+    assert after("김구", ("이", ""), ("다", "")) == ["이", "다"], "the copula"
+    assert after("김구", ("이", " "), ("사", " ")) == ["이", "사"], "a word of its own"
+    assert after("Kim", ("은", ""), ("왔", " ")) == ["은", "왔"], "how it is read is not known"
 
 
 # --- spelling --------------------------------------------------------------------------------------------
@@ -204,7 +218,7 @@ def test_a_share_of_the_words_is_mistyped() -> None:
 
 def test_a_sentence_is_in_one_case() -> None:
     sentence = Sentence(("Kim", "met", "the", "IBM", "team"), ("S-PER", "O", "O", "S-ORG", "O"))
-    change = RespelledSentence(Case())
+    change = RespelledSentence(OtherCase())
     copies = {copy.words for seed in range(20) if (copy := change(sentence, generator(seed)))}
     assert copies == {
         ("kim", "met", "the", "ibm", "team"),

@@ -9,7 +9,7 @@ import numpy as np
 FORMS: tuple[Callable[[str], str], ...] = (str.lower, str.upper, str.capitalize)
 
 
-class Case:
+class OtherCase:
     """Writes all words of an example in one case, as headlines and chats do: lower, upper or title.
 
     Title case capitalises each word.

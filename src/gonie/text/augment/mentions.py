@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gonie.text.augment.pieces import Piece, put_together, take_apart
+from gonie.text.augment.pieces import WordPiece, put_together, take_apart
 from gonie.text.schemes import Scheme, TokenSpan, from_spans, to_spans
 from gonie.text.types import Sentence
 
-Mention = tuple[Piece, ...]
+Mention = tuple[WordPiece, ...]
+PARTICLES = ("은는", "이가", "을를", "과와")
+"""Korean particles after a final consonant, and after a vowel."""
 
 
-class Mentions:
+class ReplacedMentions:
     """Replaces mentions, each with probability ``rate``, by others of the same type.
 
     Every distinct mention of the training sentences is equally likely, so that rare names are seen often.
-    Tags are in ``scheme``.
+    A Korean particle after a mention takes the form that fits it. Tags are in ``scheme``.
     """
 
     def __init__(self, sentences: Iterable[Sentence], *, scheme: Scheme, rate: float) -> None:
@@ -40,6 +42,7 @@ class Mentions:
             mention = tuple(old[start:end])
             if generator.random() < self._rate:
                 mention = self._other(mention, label, generator)
+                old[end:] = with_particle(mention[-1].word, old[end:])
             spans.append((len(new), len(new) + len(mention), label))
             new += mention
             at = end
@@ -55,3 +58,19 @@ class Mentions:
             return mention
         first, *rest = others[generator.integers(len(others))]
         return (first.in_place_of(mention[0]), *rest)
+
+
+def with_particle(word: str, after: Sequence[WordPiece]) -> list[WordPiece]:
+    """Return the pieces after a Korean word, with the form of its particle that fits: 강감찬은, 김구는.
+
+    Only a particle that is a token of its own, and the last one before a space, is recognised.
+    """
+    pieces = list(after)
+    if not pieces or pieces[0].before != "" or not "가" <= word[-1] <= "힣":
+        return pieces
+    alone = len(pieces) == 1 or pieces[1].before != "" or not pieces[1].word[0].isalnum()
+    forms = next((forms for forms in PARTICLES if pieces[0].word in tuple(forms)), "")
+    if alone and forms:
+        closed = (ord(word[-1]) - ord("가")) % 28 > 0
+        pieces[0] = pieces[0].spelled(forms[0] if closed else forms[1])
+    return pieces

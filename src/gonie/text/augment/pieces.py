@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gonie.text.types import Sentence
 
 
-class Piece(NamedTuple):
+class WordPiece(NamedTuple):
     """A word, its characters in the text, its further columns, and the characters before it.
 
     ``before`` is None if the text is not known.
@@ -20,30 +20,30 @@ class Piece(NamedTuple):
     columns: tuple[str, ...] = ()
     before: str | None = None
 
-    def in_place_of(self, other: Piece) -> Piece:
+    def in_place_of(self, other: WordPiece) -> WordPiece:
         """Return this word after the characters that stand before another."""
         return self._replace(before=other.before)
 
-    def spelled(self, word: str) -> Piece:
+    def spelled(self, word: str) -> WordPiece:
         """Return the piece with another spelling of its word."""
         return self if word == self.word else self._replace(word=word, surface=word)
 
 
-def take_apart(sentence: Sentence) -> list[Piece]:
+def take_apart(sentence: Sentence) -> list[WordPiece]:
     """Return the words of a sentence as pieces. Only its own part of a longer text is kept."""
     columns = list(zip(*sentence.columns.values(), strict=True)) or [()] * len(sentence)
     if not _has_text(sentence):
-        return [Piece(word, word, own) for word, own in zip(sentence.words, columns, strict=True)]
+        return [WordPiece(word, word, own) for word, own in zip(sentence.words, columns, strict=True)]
     text = sentence.text or ""
     before = [sentence.starts[0], *sentence.ends[:-1]] if sentence.words else []
     places = zip(before, sentence.starts, sentence.ends, strict=True)
     return [
-        Piece(word, text[start:end], own, text[last:start])
+        WordPiece(word, text[start:end], own, text[last:start])
         for word, own, (last, start, end) in zip(sentence.words, columns, places, strict=True)
     ]
 
 
-def put_together(pieces: Sequence[Piece], tags: Iterable[str], original: Sentence) -> Sentence | None:
+def put_together(pieces: Sequence[WordPiece], tags: Iterable[str], original: Sentence) -> Sentence | None:
     """Return a copy of ``original`` with these words and tags. The text and its offsets fit the words.
 
     Return None if the words and the tags are those of the original.

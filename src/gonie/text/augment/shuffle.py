@@ -12,7 +12,7 @@ from gonie.text.schemes import Scheme, to_spans
 from gonie.text.types import Sentence
 
 
-class Shuffle:
+class ShuffledSegments:
     """Shuffles the words of segments, each with probability ``rate``. Tags stay at their places.
 
     A segment is a mention, or the words between two mentions. For plain tags, it is a run of one tag.

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from gonie.text.augment.case import Case
+from gonie.text.augment.case import OtherCase
 from gonie.text.augment.copies import Augment
-from gonie.text.augment.mentions import Mentions
-from gonie.text.augment.shuffle import Shuffle
+from gonie.text.augment.mentions import ReplacedMentions
+from gonie.text.augment.shuffle import ShuffledSegments
 from gonie.text.augment.shuffled_text import ShuffledText
-from gonie.text.augment.tokens import Tokens
+from gonie.text.augment.tokens import ReplacedTokens
 from gonie.text.augment.typos import Typos
 from gonie.text.augment.words import RespelledSentence, RespelledText
 from gonie.text.labelled_text import LabelledText
@@ -33,12 +33,13 @@ TextKind = Callable[[float], Augment[LabelledText]]
 SENTENCE_KINDS: Mapping[str, SentenceKind] = MappingProxyType(
     {
         "mentions": SentenceKind(
-            lambda sentences, scheme, rate: Mentions(sentences, scheme=scheme, rate=rate), needs_spans=True
+            lambda sentences, scheme, rate: ReplacedMentions(sentences, scheme=scheme, rate=rate),
+            needs_spans=True,
         ),
-        "tokens": SentenceKind(lambda sentences, scheme, rate: Tokens(sentences, rate=rate)),
-        "shuffle": SentenceKind(lambda sentences, scheme, rate: Shuffle(scheme=scheme, rate=rate)),
+        "tokens": SentenceKind(lambda sentences, scheme, rate: ReplacedTokens(sentences, rate=rate)),
+        "shuffle": SentenceKind(lambda sentences, scheme, rate: ShuffledSegments(scheme=scheme, rate=rate)),
         "typos": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(Typos(rate=rate))),
-        "case": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(Case())),
+        "case": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(OtherCase())),
     }
 )
 """The kinds for tagged sentences by name."""
@@ -46,7 +47,7 @@ TEXT_KINDS: Mapping[str, TextKind] = MappingProxyType(
     {
         "shuffle": lambda rate: ShuffledText(rate=rate),
         "typos": lambda rate: RespelledText(Typos(rate=rate)),
-        "case": lambda rate: RespelledText(Case()),
+        "case": lambda rate: RespelledText(OtherCase()),
     }
 )
 """The kinds for labelled texts by name."""

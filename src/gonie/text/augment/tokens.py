@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gonie.text.augment.pieces import Piece, put_together, take_apart
+from gonie.text.augment.pieces import WordPiece, put_together, take_apart
 from gonie.text.types import Sentence
 
 
-class Tokens:
+class ReplacedTokens:
     """Replaces words, each with probability ``rate``, by words that the training data have with this tag.
 
     A word is as likely as it is frequent with the tag. Tags stay as they are.
     """
 
     def __init__(self, sentences: Iterable[Sentence], *, rate: float) -> None:
-        self._found: dict[str, list[Piece]] = {}
+        self._found: dict[str, list[WordPiece]] = {}
         for sentence in sentences:
             for piece, tag in zip(take_apart(sentence), sentence.tags or (), strict=True):
                 self._found.setdefault(tag, []).append(piece)

@@ -17,7 +17,7 @@ from gonie.text.types import Sentence, Span
 _WORD = re.compile(r"\S+")
 
 
-class Spelling(Protocol):
+class Respelling(Protocol):
     """Another spelling of the words of an example."""
 
     def __call__(self, words: Sequence[str], generator: np.random.Generator) -> Sequence[str]:
@@ -28,7 +28,7 @@ class Spelling(Protocol):
 class RespelledSentence:
     """Changes the spelling of the words of a sentence. The number of words and the tags stay."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: Respelling) -> None:
         self._spelling = spelling
 
     def __call__(self, sentence: Sentence, generator: np.random.Generator) -> Sentence | None:
@@ -42,7 +42,7 @@ class RespelledSentence:
 class RespelledText:
     """Changes the spelling of the words of a text, which are separated by spaces. Marks move along."""
 
-    def __init__(self, spelling: Spelling) -> None:
+    def __init__(self, spelling: Respelling) -> None:
         self._spelling = spelling
 
     def __call__(self, text: LabelledText, generator: np.random.Generator) -> LabelledText | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gonie.tasks.language_model.torch.embedder import Embedder, Layers
 from gonie.tasks.language_model.torch.folder import SavedBilm
-from gonie.text.augment.pieces import Piece, put_together, take_apart
+from gonie.text.augment.pieces import WordPiece, put_together, take_apart
 from gonie.text.schemes import OUTSIDE
 from gonie.text.types import Sentence
 
@@ -29,7 +29,7 @@ BLOCK = 256
 class _Known(NamedTuple):
     """The training words with one tag, by row."""
 
-    pieces: list[Piece]
+    pieces: list[WordPiece]
     forms: NDArray[np.int64]
     """(N,)"""
     vectors: NDArray[np.float32]
@@ -67,7 +67,7 @@ class Substitutes:
         order = np.random.default_rng([seed, 6]).permutation(len(self._sentences))
         sizes = np.cumsum([len(self._sentences[place]) for place in order])
         used = [self._sentences[place] for place in order[: int(np.searchsorted(sizes, MOST)) + 1]]
-        pieces: dict[str, list[Piece]] = {}
+        pieces: dict[str, list[WordPiece]] = {}
         vectors: dict[str, list[NDArray[np.float32]]] = {}
         for sentence, layers in zip(used, self._embedder.layers([each.words for each in used]), strict=True):
             own = zip(take_apart(sentence), sentence.tags or (), _unit_vectors(layers), strict=True)
@@ -100,7 +100,7 @@ class Substitutes:
     def _may_change(self, word: str, tag: str) -> bool:
         return (tag == OUTSIDE or not self._only_outside) and any(map(str.isalpha, word))
 
-    def _form(self, piece: Piece) -> int:
+    def _form(self, piece: WordPiece) -> int:
         """Return the number of a word's form, in which case is ignored."""
         return self._forms.setdefault(piece.word.lower(), len(self._forms))
 
