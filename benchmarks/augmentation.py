@@ -13,8 +13,8 @@ Copies make epochs longer. So that both sides make the same number of steps, a r
 of the epochs of `none`. The learning rate falls to 0 over the same number of steps, and training does not
 stop early. Copies that are dropped, and fewer epochs to choose from, are to the disadvantage of the copies.
 
-KIND[:COPIES[:RATE]] is a kind, or several joined by +. With --tune, subsets are others, and the scored
-sentences are dev sentences that do not choose the epoch: settings are chosen without the test file.
+KIND[:COPIES[:RATE[:WHERE]]] is a kind, or several joined by +. With --tune, subsets are others, and the
+scored sentences are dev sentences that do not choose the epoch: settings are chosen without the test file.
 
 Runs whose result is in --out are skipped, so the same command resumes, and several machines can share the
 work. The p-value is that of a paired permutation test (signs of the differences flipped), over all pairs.
@@ -57,23 +57,26 @@ class Setting(NamedTuple):
     kinds: str
     copies: int
     rate: float
+    where: str = "all"
 
     @property
     def name(self) -> str:
         """The name in the table."""
-        return f"{self.kinds}:{self.copies}:{self.rate:g}" if self.copies else self.kinds
+        where = "" if self.where == "all" else f":{self.where}"
+        return f"{self.kinds}:{self.copies}:{self.rate:g}{where}" if self.copies else self.kinds
 
     def changes(self) -> list[str]:
         """Return the keys of the recipe."""
         kinds = ", ".join(f"{kind} = 1.0" for kind in self.kinds.split("+"))
-        own = [f"data.augment.copies={self.copies}", f"data.augment.rate={self.rate}"]
+        own = [f"data.augment.{key}={getattr(self, key)}" for key in ("copies", "rate", "where")]
         return [*own, f"data.augment.kinds={{{kinds}}}"] if self.copies else []
 
 
 def setting(text: str, copies: int, rate: float) -> Setting:
-    """Read KIND[:COPIES[:RATE]]."""
+    """Read KIND[:COPIES[:RATE[:WHERE]]]."""
     kinds, *others = text.split(":")
-    return Setting(kinds, int(others[0]) if others else copies, float(others[1]) if others[1:] else rate)
+    own = [int(others[0]) if others else copies, float(others[1]) if others[1:] else rate, *others[2:]]
+    return Setting(kinds, *own)
 
 
 def planned(arguments: argparse.Namespace) -> list[Run]:
@@ -184,7 +187,7 @@ def main() -> None:
     parser.add_argument("--subsets", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument(
-        "--kinds", type=lambda text: text.split(","), default=KINDS, metavar="KIND[:COPIES[:RATE]],…"
+        "--kinds", type=lambda text: text.split(","), default=KINDS, metavar="KIND[:COPIES[:RATE[:WHERE]]],…"
     )
     parser.add_argument("--copies", type=int, default=3, help="copies of kinds that do not say")
     parser.add_argument("--rate", type=float, default=0.5, help="rate of kinds that do not say")

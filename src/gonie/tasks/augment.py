@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from gonie.tasks.paths import NonEmpty, OutputFile, PathTo
 from gonie.tasks.section import ChoiceOf, Section
 from gonie.text.augment.table import SENTENCE_KINDS, TEXT_KINDS
+from gonie.text.augment.where import Where
 from gonie.text.noise import KINDS
 
 AUTO = "auto"
@@ -60,10 +61,9 @@ class TagAugmentConfig(AugmentConfig):
         description="the language model of the kind language-model: en or ko, which ship with gonie, or a "
         "folder; auto is that of data.language",
     )
-    substitutes: Literal["outside", "all"] = Field(
-        default="outside",
-        description="words that the kind language-model replaces: outside of entities, or all; plain tags "
-        "have no entities, so all of their words count",
+    where: Where = Field(
+        default="all",
+        description="words that tokens, typos and language-model change: all, inside of entities, or outside",
     )
 
 

@@ -13,9 +13,10 @@ from gonie.text.augment.case import OtherCase
 from gonie.text.augment.mentions import ReplacedMentions, with_particle
 from gonie.text.augment.pieces import WordPiece
 from gonie.text.augment.shuffle import ShuffledSegments, segments
-from gonie.text.augment.table import SENTENCE_KINDS, TEXT_KINDS
+from gonie.text.augment.table import SENTENCE_KINDS, TEXT_KINDS, Fit
 from gonie.text.augment.tokens import ReplacedTokens
 from gonie.text.augment.typos import QWERTY, Typos, mistyped
+from gonie.text.augment.where import Where, changeable
 from gonie.text.augment.words import RespelledSentence
 from gonie.text.labelled_text import LabelledText
 from gonie.text.schemes import IO, IOB2, PLAIN, Scheme, from_spans, problems, to_spans
@@ -62,7 +63,7 @@ def test_copies_have_valid_tags_and_offsets(
     corpus: tuple[list[Sentence], Scheme], kind: str, seed: int
 ) -> None:
     sentences, scheme = corpus
-    change = SENTENCE_KINDS[kind].build(sentences, scheme, 0.7)
+    change = SENTENCE_KINDS[kind].build(Fit(sentences, scheme, 0.7))
     for sentence in sentences:
         copy = change(sentence, generator(seed))
         if copy is None:
@@ -102,9 +103,9 @@ def test_mentions_become_training_mentions_of_their_type(
 def test_tokens_become_training_words_with_their_tag(
     corpus: tuple[list[Sentence], Scheme], seed: int
 ) -> None:
-    sentences, _ = corpus
+    sentences, scheme = corpus
     known = {pair for each in sentences for pair in zip(each.words, each.tags or (), strict=True)}
-    change = ReplacedTokens(sentences, rate=1.0)
+    change = ReplacedTokens(sentences, scheme=scheme, rate=1.0)
     for sentence in sentences:
         copy = change(sentence, generator(seed)) or sentence
         assert copy.tags == sentence.tags
@@ -113,7 +114,7 @@ def test_tokens_become_training_words_with_their_tag(
 
 def test_tokens_are_drawn_as_often_as_they_occur() -> None:
     sentence = Sentence(("a", "a", "a", "b", "x"), ("O", "O", "O", "O", "S-PER"))
-    change = ReplacedTokens([sentence], rate=1.0)
+    change = ReplacedTokens([sentence], scheme=BIOES, rate=1.0)
     drawn: Counter[str] = Counter()
     for seed in range(500):
         copy = change(sentence, generator(seed)) or sentence
@@ -173,6 +174,22 @@ def test_only_particles_take_another_form() -> None:
     assert after("Kim", ("은", ""), ("왔", " ")) == ["은", "왔"], "how it is read is not known"
 
 
+@pytest.mark.parametrize("kind", ["tokens", "typos"])
+@pytest.mark.parametrize(("where", "stays"), [("inside", "O"), ("outside", "S-PER")])
+def test_only_words_inside_or_outside_of_entities_change(kind: str, where: Where, stays: str) -> None:
+    sentences = [Sentence(("Kim", "met", "Lee", "twice"), ("S-PER", "O", "S-PER", "O"))]
+    change = SENTENCE_KINDS[kind].build(Fit(sentences, BIOES, 0.9, where))
+    copies = [copy for seed in range(20) if (copy := change(sentences[0], generator(seed)))]
+    assert copies
+    for copy in copies:
+        words = zip(sentences[0].words, copy.words, copy.tags or (), strict=True)
+        assert all(old == new for old, new, tag in words if tag == stays)
+
+
+def test_all_words_with_plain_tags_may_change() -> None:
+    assert changeable(("N", "O"), "outside", PLAIN).all()
+
+
 # --- spelling --------------------------------------------------------------------------------------------
 
 
@@ -218,7 +235,7 @@ def test_a_share_of_the_words_is_mistyped() -> None:
 
 def test_a_sentence_is_in_one_case() -> None:
     sentence = Sentence(("Kim", "met", "the", "IBM", "team"), ("S-PER", "O", "O", "S-ORG", "O"))
-    change = RespelledSentence(OtherCase())
+    change = RespelledSentence(OtherCase(), scheme=BIOES)
     copies = {copy.words for seed in range(20) if (copy := change(sentence, generator(seed)))}
     assert copies == {
         ("kim", "met", "the", "ibm", "team"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,16 +13,26 @@ from gonie.text.augment.shuffle import ShuffledSegments
 from gonie.text.augment.shuffled_text import ShuffledText
 from gonie.text.augment.tokens import ReplacedTokens
 from gonie.text.augment.typos import Typos
+from gonie.text.augment.where import Where
 from gonie.text.augment.words import RespelledSentence, RespelledText
 from gonie.text.labelled_text import LabelledText
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
 
 
-class SentenceKind(NamedTuple):
-    """A kind for tagged sentences: built from the training sentences, their tag scheme and the rate."""
+class Fit(NamedTuple):
+    """What a kind for tagged sentences is built from."""
 
-    build: Callable[[Iterable[Sentence], Scheme, float], Augment[Sentence]]
+    sentences: Sequence[Sentence]
+    scheme: Scheme
+    rate: float
+    where: Where = "all"
+
+
+class SentenceKind(NamedTuple):
+    """A kind for tagged sentences."""
+
+    build: Callable[[Fit], Augment[Sentence]]
     needs_spans: bool = False
 
 
@@ -33,13 +43,16 @@ TextKind = Callable[[float], Augment[LabelledText]]
 SENTENCE_KINDS: Mapping[str, SentenceKind] = MappingProxyType(
     {
         "mentions": SentenceKind(
-            lambda sentences, scheme, rate: ReplacedMentions(sentences, scheme=scheme, rate=rate),
-            needs_spans=True,
+            lambda fit: ReplacedMentions(fit.sentences, scheme=fit.scheme, rate=fit.rate), needs_spans=True
         ),
-        "tokens": SentenceKind(lambda sentences, scheme, rate: ReplacedTokens(sentences, rate=rate)),
-        "shuffle": SentenceKind(lambda sentences, scheme, rate: ShuffledSegments(scheme=scheme, rate=rate)),
-        "typos": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(Typos(rate=rate))),
-        "case": SentenceKind(lambda sentences, scheme, rate: RespelledSentence(OtherCase())),
+        "tokens": SentenceKind(
+            lambda fit: ReplacedTokens(fit.sentences, scheme=fit.scheme, rate=fit.rate, where=fit.where)
+        ),
+        "shuffle": SentenceKind(lambda fit: ShuffledSegments(scheme=fit.scheme, rate=fit.rate)),
+        "typos": SentenceKind(
+            lambda fit: RespelledSentence(Typos(rate=fit.rate), scheme=fit.scheme, where=fit.where)
+        ),
+        "case": SentenceKind(lambda fit: RespelledSentence(OtherCase(), scheme=fit.scheme)),
     }
 )
 """The kinds for tagged sentences by name."""

@@ -10,8 +10,10 @@ from typing import Protocol
 import numpy as np
 
 from gonie.text.augment.pieces import put_together, take_apart
+from gonie.text.augment.where import Where, changeable
 from gonie.text.labelled_text import LabelledText
 from gonie.text.noise import Edit, NoisyText, edited
+from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence, Span
 
 _WORD = re.compile(r"\S+")
@@ -28,15 +30,19 @@ class Respelling(Protocol):
 class RespelledSentence:
     """Changes the spelling of the words of a sentence. The number of words and the tags stay."""
 
-    def __init__(self, spelling: Respelling) -> None:
+    def __init__(self, spelling: Respelling, *, scheme: Scheme, where: Where = "all") -> None:
         self._spelling = spelling
+        self._scheme = scheme
+        self._where = where
 
     def __call__(self, sentence: Sentence, generator: np.random.Generator) -> Sentence | None:
         """Return the sentence in another spelling, or None if it is the same."""
-        pieces = take_apart(sentence)
-        words = self._spelling(sentence.words, generator)
-        new = [piece.spelled(word) for piece, word in zip(pieces, words, strict=True)]
-        return put_together(new, sentence.tags or (), sentence)
+        pieces, tags = take_apart(sentence), sentence.tags or ()
+        places = np.flatnonzero(changeable(tags, self._where, self._scheme))
+        words = self._spelling([pieces[place].word for place in places], generator)
+        for place, word in zip(places, words, strict=True):
+            pieces[place] = pieces[place].spelled(word)
+        return put_together(pieces, tags, sentence)
 
 
 class RespelledText:

@@ -204,7 +204,13 @@ def test_substitutes_have_the_tag_of_the_word() -> None:
         for words in [tuple(text.split())]
     ]
     data = load_recipe(
-        "ner", ["data.augment.copies=3", "data.augment.rate=0.5", "data.augment.kinds={language-model = 1.0}"]
+        "ner",
+        [
+            "data.augment.copies=3",
+            "data.augment.rate=0.5",
+            "data.augment.kinds={language-model = 1.0}",
+            "data.augment.where=outside",
+        ],
     ).data
     known = {word for sentence in sentences for word in sentence.words[1:]}
     notes: list[str] = []

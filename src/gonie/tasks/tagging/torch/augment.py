@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from gonie.tasks.tagging.recipe import TagDataConfig
 from gonie.tasks.torch.copies_note import note_copies
 from gonie.tasks.torch.word_data import Note
 from gonie.text.augment.copies import Augment, Copy, augmented
-from gonie.text.augment.table import SENTENCE_KINDS
+from gonie.text.augment.table import SENTENCE_KINDS, Fit
 from gonie.text.noise import noisy
 from gonie.text.report import Report
 from gonie.text.schemes import IOB2, Scheme, convert
@@ -46,11 +46,12 @@ def augmented_sentences(
     known = list(sentences)
     _check_spans(config.kinds, scheme)
     kinds: dict[str, Augment[Sentence]] = {}
+    fit = Fit(known, scheme, config.rate, config.where)
     for name in config.kinds:
         if name in SENTENCE_KINDS:
-            kinds[name] = SENTENCE_KINDS[name].build(known, scheme, config.rate)
+            kinds[name] = SENTENCE_KINDS[name].build(fit)
         elif name == LANGUAGE_MODEL:
-            kinds[name] = _language_model(known, data, scheme, seed, note)
+            kinds[name] = _language_model(fit, data, seed, note)
         else:
             kinds[name] = RetokenizedNoise(name, scheme=scheme, tokenizer=tokenizer)
     found = augmented(known, kinds, config.kinds, copies=config.copies, seed=seed)
@@ -81,9 +82,7 @@ def _check_spans(kinds: Iterable[str], scheme: Scheme) -> None:
         )
 
 
-def _language_model(
-    sentences: Sequence[Sentence], data: TagDataConfig, scheme: Scheme, seed: int, note: Note
-) -> Augment[Sentence]:
+def _language_model(fit: Fit, data: TagDataConfig, seed: int, note: Note) -> Augment[Sentence]:
     from gonie.tasks.language_model.torch.folder import load_bilm
     from gonie.tasks.tagging.torch.substitutes import Substitutes
 
@@ -101,13 +100,7 @@ def _language_model(
             f"{name}: the language model was trained on {saved.unit}s, but the text is tokenised "
             f"into {data.token_unit}s; to match, use --set data.unit={saved.unit}"
         )
-    return Substitutes(
-        sentences,
-        saved,
-        rate=data.augment.rate,
-        only_outside=data.augment.substitutes == "outside" and scheme.has_spans,
-        seed=seed,
-    )
+    return Substitutes(fit, saved, seed=seed)
 
 
 class RetokenizedNoise:

@@ -6,7 +6,6 @@ words are similar if the states of the model are, where each stands in its own s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from gonie.tasks.language_model.torch.embedder import Embedder, Layers
 from gonie.tasks.language_model.torch.folder import SavedBilm
 from gonie.text.augment.pieces import WordPiece, put_together, take_apart
-from gonie.text.schemes import OUTSIDE
+from gonie.text.augment.table import Fit
+from gonie.text.augment.where import changeable
 from gonie.text.types import Sentence
 
 NEAREST = 10
@@ -37,27 +37,17 @@ class _Known(NamedTuple):
 
 
 class Substitutes:
-    """Replaces words, each with probability ``rate``, by one of the nearest training words.
+    """Replaces words, each with the probability ``rate`` of the fit, by one of the nearest training words.
 
     A candidate has the same tag and another form. Near is the cosine of the states of the two words, averaged
-    over the layers that see the context. With ``only_outside``, only words with the tag O are replaced.
-    Words without a letter stay. Calls take sentences of the training file.
+    over the layers that see the context. Words without a letter stay. Calls take sentences of the fit.
     """
 
-    def __init__(
-        self,
-        sentences: Sequence[Sentence],
-        saved: SavedBilm,
-        *,
-        rate: float,
-        only_outside: bool,
-        seed: int,
-    ) -> None:
+    def __init__(self, fit: Fit, saved: SavedBilm, *, seed: int) -> None:
         self._embedder = Embedder(saved)
-        self._rate = rate
-        self._only_outside = only_outside
-        self._sentences = sentences
-        self._places = {id(sentence): place for place, sentence in enumerate(sentences)}
+        self._fit = fit
+        self._sentences = fit.sentences
+        self._places = {id(sentence): place for place, sentence in enumerate(fit.sentences)}
         self._block: tuple[int, list[NDArray[np.float32]]] = (-1, [])
         self._forms: dict[str, int] = {}
         self._known = self._compared(seed)
@@ -70,11 +60,10 @@ class Substitutes:
         pieces: dict[str, list[WordPiece]] = {}
         vectors: dict[str, list[NDArray[np.float32]]] = {}
         for sentence, layers in zip(used, self._embedder.layers([each.words for each in used]), strict=True):
-            own = zip(take_apart(sentence), sentence.tags or (), _unit_vectors(layers), strict=True)
-            for piece, tag, vector in own:
-                if self._may_change(piece.word, tag):
-                    pieces.setdefault(tag, []).append(piece)
-                    vectors.setdefault(tag, []).append(vector)
+            own, tags, found = take_apart(sentence), sentence.tags or (), _unit_vectors(layers)
+            for place in np.flatnonzero(self._changeable(sentence)):
+                pieces.setdefault(tags[place], []).append(own[place])
+                vectors.setdefault(tags[place], []).append(found[place])
         return {
             tag: _Known(own, np.array([self._form(piece) for piece in own]), np.stack(vectors[tag]))
             for tag, own in pieces.items()
@@ -84,9 +73,10 @@ class Substitutes:
         """Return the sentence with other words, or None if none is replaced."""
         tags = sentence.tags or ()
         pieces = take_apart(sentence)
-        for place in np.flatnonzero(generator.random(len(pieces)) < self._rate):
+        chosen = generator.random(len(pieces)) < self._fit.rate
+        for place in np.flatnonzero(chosen & self._changeable(sentence)):
             known = self._known.get(tags[place])
-            if known is None or not self._may_change(pieces[place].word, tags[place]):
+            if known is None:
                 continue
             similar = known.vectors @ self._vectors(sentence)[place]  # (N,)
             similar[known.forms == self._form(pieces[place])] = -np.inf
@@ -97,8 +87,9 @@ class Substitutes:
                 pieces[place] = drawn.in_place_of(pieces[place])
         return put_together(pieces, tags, sentence)
 
-    def _may_change(self, word: str, tag: str) -> bool:
-        return (tag == OUTSIDE or not self._only_outside) and any(map(str.isalpha, word))
+    def _changeable(self, sentence: Sentence) -> NDArray[np.bool_]:
+        letters = np.array([any(map(str.isalpha, word)) for word in sentence.words], bool)
+        return letters & changeable(sentence.tags or (), self._fit.where, self._fit.scheme)
 
     def _form(self, piece: WordPiece) -> int:
         """Return the number of a word's form, in which case is ignored."""
