@@ -189,8 +189,8 @@ def main() -> None:
     parser.add_argument(
         "--kinds", type=lambda text: text.split(","), default=KINDS, metavar="KIND[:COPIES[:RATE[:WHERE]]],…"
     )
-    parser.add_argument("--copies", type=int, default=3, help="copies of kinds that do not say")
-    parser.add_argument("--rate", type=float, default=0.5, help="rate of kinds that do not say")
+    parser.add_argument("--copies", type=int, default=6, help="copies of kinds that do not say")
+    parser.add_argument("--rate", type=float, default=0.7, help="rate of kinds that do not say")
     parser.add_argument("--epochs", type=int, help="epochs without copies")
     parser.add_argument("--bilm", default="none", help="language model of the recipe: none, or en")
     parser.add_argument("--tune", action="store_true", help="other subsets, scored on dev sentences")
