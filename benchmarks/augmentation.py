@@ -48,7 +48,10 @@ SETTINGS = (
     "train.patience=1000",
     "train.device=cpu",
 )
-KINDS = ("mentions", "tokens", "shuffle", "language-model", "typos", "case", "mentions+tokens+shuffle")
+KINDS = (
+    *("mentions", "tokens", "shuffle", "language-model", "typos", "case"),
+    *("mentions+tokens+shuffle", "mentions+tokens:6:0.7:inside"),
+)
 
 
 class Setting(NamedTuple):
