@@ -233,6 +233,7 @@ def test_a_language_model_of_another_language_is_refused() -> None:
         copied([NAMED], "data.augment.kinds={language-model = 1.0}", "data.augment.bilm=en")
 
 
+@pytest.mark.long
 def test_a_tagger_learns_from_copies(folder: Path, silence: Any) -> None:
     assert start_run(loaded(folder), folder / "run", silence) is not None
     assert load(folder / "run")("Kim is happy .").tokens
