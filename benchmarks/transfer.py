@@ -22,6 +22,7 @@ from typing import Any
 from runs import Record, Run, fitted, make_all, read, row, sign_flip_test
 
 DOMAINS = ("ai", "literature", "music", "politics", "science")
+SPLITS = ("train", "dev", "test")
 SIZES = (50, 150, 500, 1500)
 SOURCES = {
     "uner": ("uner_english_ewt/en_ewt-ud-train.iob2", "uner_english_ewt/en_ewt-ud-dev.iob2"),
@@ -54,20 +55,18 @@ def targets(arguments: argparse.Namespace) -> Iterator[Run]:
     folder = Path(arguments.data) / "ner"
     for domain in arguments.domains:
         own = folder / "crossner" / domain
-        yield from _methods(arguments, domain, "uner", own / "train.txt", own / "dev.txt", own / "test.txt")
+        yield from _methods(arguments, domain, "uner", [own / f"{name}.txt" for name in SPLITS])
     if not arguments.sizes:
         return
     ncbi = folder / "ncbi_disease"
     for size in arguments.sizes:
         train = first(ncbi / "train.tsv", size, arguments.scratch)
         name = f"ncbi-{size}" if size else "ncbi"
-        yield from _methods(arguments, name, "bc5cdr", train, ncbi / "devel.tsv", ncbi / "test.tsv")
+        yield from _methods(arguments, name, "bc5cdr", [train, ncbi / "devel.tsv", ncbi / "test.tsv"])
 
 
-def _methods(
-    arguments: argparse.Namespace, name: str, source: str, train: Path, dev: Path, test: Path
-) -> Iterator[Run]:
-    files = (f"data.train={train}", f"data.dev={dev}", f"data.test={test}")
+def _methods(arguments: argparse.Namespace, name: str, source: str, paths: Sequence[Path]) -> Iterator[Run]:
+    files = tuple(f"data.{split}={path}" for split, path in zip(SPLITS, paths, strict=True))
     for method in arguments.methods:
         for seed in range(1, arguments.seeds + 1):
             fields = {

@@ -191,3 +191,23 @@ def test_calibration_is_compared_with_that_of_a_perfect_model(toy: Path, toy_run
     assert "spans of 2 runs" in out
     for line in ("temperature 1", "calibrated", "AUROC", "temperature + line", "isotonic"):
         assert f"  {line}" in out
+
+
+def test_gains_of_augmentation_are_paired_with_runs_without(tmp_path: Path) -> None:
+    """A kind with more runs than the control must be compared on the common subsets and seeds alone."""
+    rows = [
+        ("none", 1, 0, 0.30),
+        ("none", 2, 0, 0.40),
+        ("mentions:3:0.5", 1, 0, 0.33),
+        ("mentions:3:0.5", 2, 0, 0.45),
+        ("mentions:3:0.5", 3, 0, 0.90),
+    ]
+    with (tmp_path / "a.jsonl").open("w") as file:
+        for model, seed, fold, test in rows:
+            named = {"corpus": "150 none", "model": model, "seed": seed, "fold": fold}
+            measured = {"dev": 0.5, "test": test, "train_seconds": 1.0, "read_seconds": 1.0}
+            file.write(json.dumps(named | measured) + "\n")
+    out = run("augmentation.py", "--table", tmp_path / "a.jsonl")
+    assert "| 150, bilm none | none | 2 | 50.0 | 35.00 ± 7.07 |" in out
+    assert "| mentions:3:0.5 | 3 | 50.0 | 56.00 ± 30.05 | +4.00 ± 1.41 |" in out
+    assert "| 2 of 2 | 1 of 1 |" in out

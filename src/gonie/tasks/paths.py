@@ -20,12 +20,12 @@ SectionType = TypeVar("SectionType", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: a file, language model or run that is read, or a cache folder.
+    """Marks a key whose values are paths: a file, language model or run to read, a cache, a file to write.
 
     ``words`` are values that are not paths.
     """
 
-    what: Literal["file", "language model", "run", "cache"]
+    what: Literal["file", "language model", "run", "cache", "output"]
     words: tuple[str, ...] = ()
 
 
@@ -34,6 +34,7 @@ InputFile = Annotated[NonEmpty, PathTo("file")]
 LanguageModelName = Annotated[NonEmpty, PathTo("language model")]
 RunFolder = Annotated[NonEmpty, PathTo("run")]
 CacheFolder = Annotated[NonEmpty, PathTo("cache")]
+OutputFile = Annotated[NonEmpty, PathTo("output")]
 
 
 def locate(path: str) -> Path:

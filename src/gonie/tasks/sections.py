@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, create_model, field_validator, model
 
 from gonie.errors import InputError
 from gonie.features.encoding import EXTRACTORS
+from gonie.tasks.augment import KOREAN_KINDS, AugmentConfig
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
 from gonie.tasks.paths import CacheFolder, InputFile, RunFolder
@@ -163,17 +164,32 @@ def _by_domain(files: str | dict[str, str] | None) -> dict[str, str]:
 
 
 class NoisyCorpusConfig(CorpusConfig):
-    """The data files of a task that can also learn from noisy copies."""
+    """The data files of a task that can also learn from changed copies."""
 
     noise: NoiseConfig = Field(
         default=NoiseConfig(), description="noisy copies of training examples (Korean)"
+    )
+
+    augment: AugmentConfig = Field(
+        default=AugmentConfig(), description="changed copies of training examples (augmentation)"
     )
 
     @model_validator(mode="after")
     def _noise_is_korean(self) -> NoisyCorpusConfig:
         if self.noise.copies and self.language != "ko":
             raise ValueError('noise.copies works only with Korean text (language = "ko"); set it to 0')
+        korean = [kind for kind in self.augment.kinds if kind in KOREAN_KINDS]
+        if self.augment.copies and korean and self.language != "ko":
+            raise ValueError(
+                f'augment.kinds: {", ".join(korean)} works only with Korean text (language = "ko"); '
+                "remove it from augment.kinds"
+            )
         return self
+
+    @property
+    def copies(self) -> int:
+        """The number of changed copies of each training example, of both sections."""
+        return self.noise.copies + self.augment.copies
 
 
 class WordsConfig(Section):

@@ -114,7 +114,7 @@ def add_spaces(text: str, rate: float, generator: np.random.Generator) -> Iterat
 def mistype(text: str, rate: float, generator: np.random.Generator) -> Iterator[Edit]:
     """Mistype a letter of a syllable: a key beside it, the shift key, or no final consonant."""
     for found in _chosen(_SYLLABLE, text, rate, generator):
-        options = _mistyped(found[0])
+        options = mistyped_syllables(found[0])
         yield Edit(*found.span(), options[generator.integers(len(options))])
 
 
@@ -272,7 +272,7 @@ def _after_words(
         yield Edit(found.start(), found.start(), blank + insertions[int(generator.integers(len(insertions)))])
 
 
-def _mistyped(syllable: str) -> list[str]:
+def mistyped_syllables(syllable: str) -> list[str]:
     """Return the syllables that differ from this one by one key."""
     letters = decompose(syllable)
     names = [_letter(each, place) for place, each in enumerate(letters)]
@@ -294,14 +294,16 @@ def _letter(jamo: str, place: int) -> str:
     return _POSITIONS[place][ord(jamo) - _FIRST[place]]
 
 
-def _neighbours() -> dict[str, str]:
+def neighbouring_keys(
+    rows: Sequence[str], shifted: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Return the keys next to each key, in its row and the rows beside it, and its shifted letter."""
-    found: dict[str, str] = dict(SHIFTED) | {shifted: plain for plain, shifted in SHIFTED.items()}
-    for row in KEYBOARD:
+    found: dict[str, str] = dict(shifted) | {upper: plain for plain, upper in shifted.items()}
+    for row in rows:
         for left, right in pairwise(row):
             found[left] = found.get(left, "") + right
             found[right] = found.get(right, "") + left
-    for upper, lower in pairwise(KEYBOARD):
+    for upper, lower in pairwise(rows):
         for place, key in enumerate(lower):
             for above in upper[place : place + 2]:
                 found[key] = found.get(key, "") + above
@@ -309,4 +311,4 @@ def _neighbours() -> dict[str, str]:
     return found
 
 
-_NEIGHBOURS = MappingProxyType(_neighbours())
+_NEIGHBOURS = MappingProxyType(neighbouring_keys(KEYBOARD, SHIFTED))

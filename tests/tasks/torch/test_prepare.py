@@ -80,6 +80,9 @@ def test_gazetteers_that_no_part_uses_are_refused(
     [
         (["data.backoff=true"], "data.backoff"),
         (["data.noise.kinds={typos = 1.0}"], "data.noise.kinds"),
+        (["data.augment.kinds={typos = 1.0}"], "data.augment.kinds"),
+        (["data.augment.rate=0.5"], "data.augment.rate"),
+        (["data.augment.rate=0.5", "data.augment.copies=1"], None),
         (["data.vectors_limit=5"], "data.vectors_limit"),
         (["data.context_window=3"], "data.context_window"),
         (["data.context_grams=3"], "data.context_grams"),

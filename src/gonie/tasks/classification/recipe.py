@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from gonie.tasks.augment import TextAugmentConfig
 from gonie.tasks.parts import POOLINGS, TEXT_HEADS, choices
 from gonie.tasks.section import ChoiceOf, ColumnName, Rate, Section, Size
 from gonie.tasks.sections import (
@@ -28,6 +29,9 @@ class TextDataConfig(NoisyCorpusConfig):
         *("sentences", "sentence_mark", "folds", "fold"),
     )
 
+    augment: TextAugmentConfig = Field(
+        default=TextAugmentConfig(), description="changed copies of training examples (augmentation)"
+    )
     format: str = Field(
         default="auto", description="auto, or the name of a format: tsv, csv, jsonl, json, parquet, …"
     )

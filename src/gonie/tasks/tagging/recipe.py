@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from gonie.formats.inspect import parse_tag_names
+from gonie.tasks.augment import TagAugmentConfig
 from gonie.tasks.parts import TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
@@ -28,6 +29,9 @@ class TagDataConfig(NoisyCorpusConfig):
         *("word_column", "tag_column", "tag_names", "columns"),
     )
 
+    augment: TagAugmentConfig = Field(
+        default=TagAugmentConfig(), description="changed copies of training examples (augmentation)"
+    )
     partial: InputFile | None = Field(
         default=None,
         description="additional training sentences with partial tags: `?` for an unknown tag, `B-ORG|B-LOC` "

@@ -69,6 +69,11 @@ def without_effect(recipe: CorpusRecipe) -> Iterator[tuple[str, str]]:
         yield "data.backoff", f"data.unit is {data.token_unit}, and only morphemes are cut into syllables"
     if isinstance(data, NoisyCorpusConfig) and not data.noise.copies and data.noise != NoiseConfig():
         yield "data.noise.kinds", "there are no noisy copies; for example, --set data.noise.copies=1"
+    if isinstance(data, NoisyCorpusConfig) and not data.augment.copies:
+        for key in sorted(data.augment.model_fields_set - {"copies"}):
+            if getattr(data.augment, key) != type(data.augment).model_fields[key].default:
+                needed = "there are no augmented copies; for example, --set data.augment.copies=1"
+                yield f"data.augment.{key}", needed
     if data.vectors is None and data.vectors_limit is not None:
         yield "data.vectors_limit", "there are no vectors; for example, --set data.vectors=vectors.txt"
     if data.vectors is not None and model.words is None:

@@ -27,6 +27,7 @@ from gonie.formats.labelled import LabelledSource
 from gonie.formats.tagged import check_labels
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
+from gonie.tasks.classification.torch.augment import augmented_texts
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
@@ -163,6 +164,7 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
         note(f"{len(bag.vocabulary):,} n-grams in the bag")
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     copies = noisy_copies(train, data.noise, seed=recipe.train.seed, note=note)
+    copies += augmented_texts(train, data.augment, seed=recipe.train.seed, note=note)
     noise = CutTexts(copies, passages, note)
     corpus = encoding.encode_passages(chain(cut, noise), sink=sink)
     if domains := domain_names(train):
@@ -199,7 +201,7 @@ def text_data_key(recipe: TextRecipe) -> str:
     """Return the part of a recipe that ``read_text_data`` depends on. Equal strings give equal data.
 
     It includes the seed if texts are held out, if words without a pretrained vector get a random one, or if
-    there are noisy copies.
+    there are changed copies.
     """
     data, model = recipe.data, recipe.model
     read = {
@@ -211,7 +213,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.noise.copies else None,
+        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.copies else None,
     }
     return json.dumps(read)
 

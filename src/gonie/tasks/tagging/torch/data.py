@@ -37,6 +37,7 @@ from gonie.tasks.data_warnings import (
 )
 from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
+from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.start import Start, load_start
@@ -375,6 +376,9 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     copies = noisy_copies(
         train, data.noise, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
     )
+    copies += augmented_sentences(
+        train, data, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
+    )
     pieces, more, noise = (
         Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream, copies)
     )
@@ -490,7 +494,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
     """Return the part of a recipe that ``read_tag_data`` depends on. Equal strings give equal data.
 
     It includes the seed if sentences are held out, if words without a pretrained vector get a random one, or
-    if there are noisy copies.
+    if there are changed copies.
     """
     data, model, head = recipe.data, recipe.model, recipe.model.head
     read = {
@@ -502,7 +506,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.noise.copies else None,
+        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.copies else None,
     }
     return json.dumps(read)
 

@@ -1,0 +1,1 @@
+"""Augmentation: changed copies of training examples, one kind of change per module."""

@@ -1,0 +1,92 @@
+"""Augmented copies of labelled texts: more to learn from, with the labels of the texts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gonie.errors import RecipeError
+from gonie.tasks.classification.recipe import TextRecipe
+from gonie.tasks.classification.torch.data import TextData, read_text_data, text_data_key
+from gonie.tasks.recipe import load_recipe
+
+RECIPE = """
+task = "classify"
+[data]
+train = "{folder}/train.tsv"
+dev = "{folder}/train.tsv"
+[data.augment]
+copies = 2
+rate = 0.9
+[model.words]
+width = 8
+[model.bag]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lines = ["label\ttext", *["good\tA really Funny film", "bad\tIt was a long and boring film"] * 6]
+    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n", "utf-8")
+    (tmp_path / "r.toml").write_text(RECIPE.format(folder=tmp_path), "utf-8")
+    return tmp_path
+
+
+def loaded(folder: Path, *changes: str) -> TextRecipe:
+    recipe = load_recipe(folder / "r.toml", changes)
+    assert isinstance(recipe, TextRecipe)
+    return recipe
+
+
+def prepared(folder: Path, *changes: str) -> tuple[TextData, list[str]]:
+    notes: list[str] = []
+    return read_text_data(loaded(folder, *changes), notes.append), notes
+
+
+def test_copies_are_added_to_the_training_texts_alone(folder: Path) -> None:
+    clean, _ = prepared(folder, "data.augment.copies=0")
+    more, notes = prepared(folder, f"data.augment.file={folder}/copies.jsonl")
+    rows = [json.loads(line) for line in (folder / "copies.jsonl").read_text("utf-8").splitlines()]
+    assert f"augmented copies: {len(rows)} texts, by kind: typos {len(rows)}" in notes
+    assert (len(clean.train), len(more.train)) == (12, 12 + len(rows))
+    assert (more.dev, more.labels) == (clean.dev, clean.labels)
+    assert more.encoding.to_json() == clean.encoding.to_json()
+    for row in rows:
+        assert row["labels"] == [
+            "good" if "film" in row["original_text"][-16:] and "A " in row["original_text"] else "bad"
+        ]
+        assert row["text"] != row["original_text"]
+    assert rows[0]["original"] == "train.tsv:2"
+
+
+def test_copies_of_korean_texts_have_korean_noise(folder: Path) -> None:
+    kinds = "data.augment.kinds={laughter = 1.0, typos = 1.0}"
+    (folder / "train.tsv").write_text(
+        "label\ttext\n" + "good\t정말 재미있는 영화였다\nbad\t지루하고 재미없는 영화 같다\n" * 6, "utf-8"
+    )
+    _, notes = prepared(folder, "data.language=ko", kinds)
+    (told,) = [note for note in notes if note.startswith("augmented copies: ") and "left" not in note]
+    assert "laughter" in told
+    assert "typos" in told
+
+
+def test_kinds_for_tagged_words_are_refused(folder: Path) -> None:
+    with pytest.raises(RecipeError, match=r"mentions, tokens: only for taggers"):
+        loaded(folder, "data.augment.kinds={mentions = 1.0, tokens = 1.0, typos = 1.0}")
+    with pytest.raises(RecipeError, match=r"spaces-lost works only with Korean"):
+        loaded(folder, "data.augment.kinds={spaces-lost = 1.0}")
+
+
+def test_a_file_of_another_format_is_refused(folder: Path) -> None:
+    with pytest.raises(RecipeError, match=r"data\.augment\.file: texts are written as JSONL"):
+        prepared(folder, f"data.augment.file={folder}/copies.tsv")
+
+
+def test_the_data_depend_on_the_seed_only_with_copies(folder: Path) -> None:
+    def keys(*changes: str) -> set[str]:
+        return {text_data_key(loaded(folder, f"train.seed={seed}", *changes)) for seed in (1, 2)}
+
+    assert len(keys()) == 2
+    assert len(keys("data.augment.copies=0")) == 1
