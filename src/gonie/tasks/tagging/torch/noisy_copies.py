@@ -48,7 +48,10 @@ def noisy_copies(
         if sentence.unreachable or report.misaligned:
             lost += 1
             continue
-        copies += [replace(each, tags=tuple(convert(each.tags or (), IOB2, scheme))) for each in made]
+        copies += [
+            replace(each, tags=tuple(convert(each.tags or (), IOB2, scheme)), meta=sentence.meta)
+            for each in made
+        ]
     note(f"noisy copies: {count(len(copies), 'sentence')} (data.noise.copies = {config.copies})")
     if unknown:
         note(f"noisy copies: left out {count(unknown, 'sentence')} whose text is not known")
