@@ -68,4 +68,5 @@ def _mark(tag: str, scheme: Scheme) -> tuple[str, str | None]:
     found = scheme.split(tag)
     if found is None:
         raise InputError(f"invalid {scheme} tag: {tag!r}")
-    return found
+    marker, label = found
+    return marker, label or None

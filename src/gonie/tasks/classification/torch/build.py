@@ -50,8 +50,10 @@ class TextHeadPlan(NamedTuple):
 
     def support_scores(self, kind: Callable[..., SupportScores]) -> SupportScores:
         """Build scores by distances to support vectors."""
+        if not self.width:
+            raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
         if self.direct:
-            raise RecipeError([f"model.bag: {self.config.kind} uses only states; remove the bag"])
+            raise RecipeError([f"model.bag: {self.config.kind} uses only vectors of texts; remove the bag"])
         space = DISTANCES[self.config.distance].build()
         return kind(width=self.width, num_tags=self.num_labels, space=space)
 

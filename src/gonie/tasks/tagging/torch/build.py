@@ -71,6 +71,8 @@ class HeadPlan(NamedTuple):
             raise RecipeError([f"model.head.direct: {self.config.kind} uses only states; set it to []"])
         if isinstance(self.objective, AnyOf):
             raise RecipeError([f"data.partial: {self.config.kind} needs full tags; use another head"])
+        if not self.width:
+            raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
         space = DISTANCES[self.config.distance].build()
         return kind(width=self.width, num_tags=self.num_tags, space=space)
 
