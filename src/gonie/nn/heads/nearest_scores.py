@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from gonie.nn.heads.spaces import Space
 from gonie.nn.heads.support_scale import ABSENT, best_scale, held_out_examples
+from gonie.nn.initial import glorot_
 
 
 class NearestScores(nn.Module):
@@ -35,7 +36,7 @@ class NearestScores(nn.Module):
         self.width = width
         self.num_tags = num_tags
         self.space = space
-        self.register_buffer("weight", torch.zeros(num_tags, width))
+        self.register_buffer("weight", glorot_(torch.empty(num_tags, width)))  # until it is fitted
         self.register_buffer("bias", torch.zeros(num_tags))
         self.register_buffer("sizes", torch.ones(num_tags, dtype=torch.int64))
 

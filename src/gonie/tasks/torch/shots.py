@@ -10,7 +10,6 @@ from gonie.errors import InputError
 from gonie.features.shots import Mentions, ShotSampler, count_sample
 from gonie.tasks.sections import CorpusRecipe
 
-NO_DEV = "no dev file, and too few {0} to hold out: the sampled {0} are used as dev {0}"
 SHOWN = 20  # types listed in a note
 
 

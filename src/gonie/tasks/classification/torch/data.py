@@ -30,7 +30,7 @@ from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.shots import NO_DEV, sample_rows
+from gonie.tasks.torch.shots import sample_rows
 from gonie.tasks.torch.start import Start, load_start
 from gonie.tasks.torch.word_data import (
     Note,
@@ -281,7 +281,7 @@ def _split(
     if data.dev is not None:
         return texts, _read(data.dev, data, note), test
     if recipe.train.shots:
-        note(NO_DEV.format("texts"))
+        note("no dev file, and too few texts to hold out: the sampled ones are also the dev texts")
         return texts, texts, test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
         note("no dev file, and no texts can be held out: the training texts are used as dev texts")

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.tasks.torch.shots import NO_DEV, sample_rows
+from gonie.tasks.torch.shots import sample_rows
 from gonie.text.schemes import Scheme, to_spans
 from gonie.text.types import Sentence
 
@@ -19,7 +19,7 @@ def sample_sentences(
     mentions = [count_mentions(sentence.tags or (), scheme) for sentence in every]
     rows = sample_rows(mentions, recipe, "sentences", note)
     if recipe.data.dev is None:
-        note(NO_DEV.format("sentences"))
+        note("no dev file, and too few sentences to hold out: the sampled ones are also the dev sentences")
     return [every[row] for row in rows]
 
 
