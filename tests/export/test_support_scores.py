@@ -12,13 +12,13 @@ import torch
 from gonie.export.graph import Graph, GraphOutput
 from gonie.export.int8_graph import Int8Graph
 from gonie.export.support_scores import support_scores
-from gonie.nn.heads import Cosine, Euclidean, NearestScores, PrototypeScores
+from gonie.nn.heads import Cosine, Euclidean, Mahalanobis, NearestScores, PrototypeScores
 
 WIDTH, TAGS = 5, 4
 
 
 @pytest.mark.parametrize("graph", [Graph, Int8Graph])
-@pytest.mark.parametrize("space", [Cosine, Euclidean])
+@pytest.mark.parametrize("space", [Cosine, Euclidean, lambda: Mahalanobis(width=WIDTH)])
 @pytest.mark.parametrize("kind", [PrototypeScores, NearestScores])
 def test_onnx_equals_torch(kind: Any, space: Any, graph: type[Graph]) -> None:
     torch.manual_seed(1)

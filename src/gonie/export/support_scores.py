@@ -11,7 +11,7 @@ from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.nn.heads.nearest_scores import NearestScores
 from gonie.nn.heads.prototype_scores import PrototypeScores
-from gonie.nn.heads.spaces import SHORTEST, Cosine, Euclidean
+from gonie.nn.heads.spaces import SHORTEST, Cosine, Euclidean, Mahalanobis
 
 ScoresGraph = Callable[[Graph, Any, str], str]
 
@@ -44,14 +44,22 @@ def _as_they_are(graph: Graph, space: Euclidean, states: str) -> str:
     return states
 
 
-def _directions(graph: Graph, space: Cosine, states: str) -> str:
+def _directions(graph: Graph, space: Cosine | Mahalanobis, states: str) -> str:
     squares = graph.add("ReduceSum", graph.add("Mul", states, states), graph.weight([-1]), keepdims=1)
     lengths = graph.add("Sqrt", squares)  # (…, 1)
     shortest = graph.weight(np.array(SHORTEST, dtype=np.float32))
     return graph.add("Div", states, graph.add("Max", lengths, shortest))
 
 
+def _scaled(graph: Graph, space: Mahalanobis, states: str) -> str:
+    return graph.add("MatMul", _directions(graph, space, states), graph.weight(space.matrix.T))
+
+
 SCORES: dict[type, ScoresGraph] = {PrototypeScores: prototypes, NearestScores: nearest}
 """The graph function of each kind of scores."""
-SPACES: dict[type, ScoresGraph] = {Cosine: _directions, Euclidean: _as_they_are}
+SPACES: dict[type, ScoresGraph] = {
+    Cosine: _directions,
+    Euclidean: _as_they_are,
+    Mahalanobis: _scaled,
+}
 """The graph function of each space."""

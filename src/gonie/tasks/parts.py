@@ -164,10 +164,14 @@ TEXT_HEADS: dict[str, Part] = {
 """Heads of classifiers: (``gonie.tasks.classification.torch.build.TextHeadPlan``) -> head."""
 
 DISTANCES: dict[str, Part] = {
-    "cosine": Part("of the directions of states", lambda: _nn("heads").Cosine()),
-    "euclidean": Part("of the states as they are", lambda: _nn("heads").Euclidean()),
+    "mahalanobis": Part(
+        "of the directions of states, scaled by their spread within tags",
+        lambda width: _nn("heads").Mahalanobis(width=width),
+    ),
+    "cosine": Part("of the directions of states", lambda width: _nn("heads").Cosine()),
+    "euclidean": Part("of the states as they are", lambda width: _nn("heads").Euclidean()),
 }
-"""Spaces of squared distances: () -> space."""
+"""Spaces of squared distances: (width of the states) -> space."""
 
 CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO}
 """Sources of contextual embeddings, by their key in ``model``."""

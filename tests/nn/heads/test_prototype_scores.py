@@ -25,7 +25,7 @@ def test_probabilities_are_a_softmax_of_negative_squared_distances(space: Euclid
     scores = PrototypeScores(width=WIDTH, num_tags=TAGS, space=space)
     states, tags, examples = support()
     scores.fit(states, tags, examples)
-    means = torch.stack([space(space(states[tags == k]).mean(0)) for k in range(TAGS - 1)])
+    means = torch.stack([space.mean(space(states[tags == k]).mean(0)) for k in range(TAGS - 1)])
     scale = float((scores.weight[0] / (2 * means[0])).mean())
     asked = torch.randn(STATES)
     distances = (space(asked)[..., None, :] - means).square().sum(-1)  # (…, K - 1)
@@ -40,7 +40,7 @@ def test_the_scale_has_the_best_likelihood_when_each_example_is_left_out(space: 
     scores = PrototypeScores(width=WIDTH, num_tags=TAGS, space=space)
     states, tags, examples = support()
     scores.fit(states, tags, examples)
-    means = torch.stack([space(space(states[tags == k]).mean(0)) for k in range(TAGS - 1)])
+    means = torch.stack([space.mean(space(states[tags == k]).mean(0)) for k in range(TAGS - 1)])
     found = float((scores.weight[0] / (2 * means[0])).mean())
 
     def loss(scale: float) -> float:
@@ -52,7 +52,7 @@ def test_the_scale_has_the_best_likelihood_when_each_example_is_left_out(space: 
             if int(tags[row]) not in kept:
                 continue
             distances = torch.stack(
-                [(space(states[row]) - space(parts[k].mean(0))).square().sum() for k in kept]
+                [(space(states[row]) - space.mean(parts[k].mean(0))).square().sum() for k in kept]
             )
             total -= float((-scale * distances).log_softmax(0)[kept.index(int(tags[row]))])
         return total

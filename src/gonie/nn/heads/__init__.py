@@ -8,7 +8,7 @@ from gonie.nn.heads.prototype_scores import PrototypeScores
 from gonie.nn.heads.scores import Scores
 from gonie.nn.heads.sigmoid import SigmoidHead
 from gonie.nn.heads.softmax import SoftmaxHead
-from gonie.nn.heads.spaces import Cosine, Euclidean
+from gonie.nn.heads.spaces import Cosine, Euclidean, Mahalanobis
 from gonie.nn.heads.support import SupportHead
 from gonie.nn.heads.text_scores import TextScores
 from gonie.nn.heads.text_sigmoid import TextSigmoidHead
@@ -19,6 +19,7 @@ __all__ = [
     "CRFHead",
     "Cosine",
     "Euclidean",
+    "Mahalanobis",
     "MultiLabelHead",
     "NearestScores",
     "PartScores",

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.nn.heads.spaces import Space
-from gonie.nn.heads.support_scale import ABSENT, best_scale, held_out_examples
+from gonie.nn.heads.support_scale import ABSENT, best_scale, held_out
 from gonie.nn.initial import glorot_
 
 
@@ -51,38 +51,35 @@ class NearestScores(nn.Module):
 
         ``examples`` (n,) is the number of each state's sentence or text.
         """
-        vectors, every = self.space(states), torch.arange(self.num_tags, device=tags.device)
-        missing = every[~torch.isin(every, tags)]  # each has a row of zeros
-        owners = torch.cat([tags, missing])
-        order = owners.argsort(stable=True)
-        rows = torch.cat([vectors, vectors.new_zeros(len(missing), self.width)])[order]
-        kept = (torch.arange(len(owners), device=tags.device) < len(tags))[order]
-        examples_of_rows = torch.cat([examples, examples.new_full(missing.shape, -1)])[order]
-        self.sizes.copy_(owners.bincount(minlength=self.num_tags))
-        self.weight = 2.0 * rows
-        self.bias = torch.where(kept, -rows.square().sum(1), ABSENT)
-        scores, gold = [], []
-        for number in held_out_examples(examples):
-            scores.append(self._without(vectors[examples == number], examples_of_rows == number))
-            gold.append(tags[examples == number])
-        scale = best_scale(torch.cat(scores), torch.cat(gold), self.space.scale)
-        self.weight = scale * self.weight
-        self.bias = torch.where(kept, scale * self.bias, ABSENT)
+        scores, gold = [states.new_zeros(0, self.num_tags)], [tags[:0]]
+        for held in held_out(examples):
+            self._put(states[~held], tags[~held], 1.0)
+            scores.append(self(states[held]))
+            gold.append(tags[held])
+        self._put(states, tags, best_scale(torch.cat(scores), torch.cat(gold), self.space.scale))
 
     def compare(self, states: Tensor, support: Tensor, tags: Tensor) -> Tensor:
         """Return the soft scores by ``support`` (n, H) with ``tags`` (n,), with gradients.
 
         Shape: (…, H) -> (…, K).
         """
-        vectors, scale = self.space(support), self.space.scale
-        closeness = F.linear(self.space(states), 2 * scale * vectors, -scale * vectors.square().sum(1))
+        vectors, scale = self.space.unfitted(support), self.space.scale
+        lengths = vectors.square().sum(1)  # (n,)
+        closeness = F.linear(self.space.unfitted(states), 2 * scale * vectors, -scale * lengths)  # (…, n)
         others = F.one_hot(tags, self.num_tags).T == 0  # (K, n)
         return closeness[..., None, :].masked_fill(others, ABSENT).logsumexp(-1)
 
-    def _without(self, vectors: Tensor, held: Tensor) -> Tensor:
-        """Return the scores of ``vectors`` (m, H) of the space by the support without ``held`` (n,)."""
-        closeness = F.linear(vectors, self.weight, self.bias).masked_fill(held, ABSENT)  # (m, n)
-        return self._by_tag(closeness)
+    def _put(self, states: Tensor, tags: Tensor, scale: float) -> None:
+        """Set the support, with this scale. A tag without support has a row of zeros."""
+        self.space.fit(states, tags)
+        every = torch.arange(self.num_tags, device=tags.device)
+        missing = every[~torch.isin(every, tags)]
+        owners = torch.cat([tags, missing])
+        order = owners.argsort(stable=True)
+        rows = torch.cat([self.space(states), states.new_zeros(len(missing), self.width)])[order]
+        self.sizes.copy_(owners.bincount(minlength=self.num_tags))
+        self.weight = 2.0 * scale * rows
+        self.bias = torch.where(order < len(tags), -scale * rows.square().sum(1), ABSENT)
 
     def _by_tag(self, closeness: Tensor) -> Tensor:
         """Return the maximum over the support of each tag. Shape: (…, n) -> (…, K)."""

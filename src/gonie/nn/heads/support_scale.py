@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -13,11 +15,15 @@ MOST_EXAMPLES = 200
 """The number of examples that are left out in turn, at most."""
 
 
-def held_out_examples(examples: Tensor) -> list[int]:
-    """Return the numbers in ``examples`` (n,) to leave out in turn, evenly spaced if there are many."""
+def held_out(examples: Tensor) -> Iterator[Tensor]:
+    """Yield the states (n,) bool of each example in turn, evenly spaced examples if there are many.
+
+    ``examples`` (n,) is the number of each state's example. If there is only one, none is left out.
+    """
     numbers = sorted(set(examples.tolist()))
     step = max(1, -(-len(numbers) // MOST_EXAMPLES))
-    return numbers[::step]
+    for number in numbers[::step] if len(numbers) > 1 else ():
+        yield examples == number
 
 
 def best_scale(scores: Tensor, tags: Tensor, initial: float) -> float:

@@ -149,7 +149,7 @@ class TextHeadConfig(Section):
     )
     smoothing: Rate = Field(default=0.0, description="label smoothing")
     distance: Annotated[str, ChoiceOf(DISTANCES)] = Field(
-        default="cosine", description=f"squared distance (prototypes, nearest); {choices(DISTANCES)}"
+        default="mahalanobis", description=f"squared distance (prototypes, nearest); {choices(DISTANCES)}"
     )
 
 

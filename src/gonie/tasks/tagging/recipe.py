@@ -108,7 +108,7 @@ class HeadConfig(Section):
         default=False, description="also normalise the training likelihood over valid sequences only (crf)"
     )
     distance: Annotated[str, ChoiceOf(DISTANCES)] = Field(
-        default="cosine", description=f"squared distance (prototypes, nearest); {choices(DISTANCES)}"
+        default="mahalanobis", description=f"squared distance (prototypes, nearest); {choices(DISTANCES)}"
     )
     transitions: Literal["none", "start", "support"] = Field(
         default="none",

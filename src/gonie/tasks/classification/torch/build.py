@@ -54,7 +54,7 @@ class TextHeadPlan(NamedTuple):
             raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
         if self.direct:
             raise RecipeError([f"model.bag: {self.config.kind} uses only vectors of texts; remove the bag"])
-        space = DISTANCES[self.config.distance].build()
+        space = DISTANCES[self.config.distance].build(self.width)
         return kind(width=self.width, num_tags=self.num_labels, space=space)
 
     def one_label(self) -> OneOf:

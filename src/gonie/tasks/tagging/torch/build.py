@@ -73,7 +73,7 @@ class HeadPlan(NamedTuple):
             raise RecipeError([f"data.partial: {self.config.kind} needs full tags; use another head"])
         if not self.width:
             raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
-        space = DISTANCES[self.config.distance].build()
+        space = DISTANCES[self.config.distance].build(self.width)
         return kind(width=self.width, num_tags=self.num_tags, space=space)
 
     def outside(self) -> int:
