@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import torch
@@ -103,7 +104,8 @@ class Mahalanobis(nn.Module):
 
         Shape: (…, H) -> (…, H).
         """
-        return F.normalize(states, dim=-1, eps=SHORTEST) * (Cosine.scale / self.scale) ** 0.5
+        length = math.sqrt(Cosine.scale / self.scale)
+        return F.normalize(states, dim=-1, eps=SHORTEST) * length
 
     def mean(self, vectors: Tensor) -> Tensor:
         """Return the means. Shape: (…, H) -> (…, H)."""
