@@ -13,8 +13,9 @@ import torch
 from torch import Tensor, nn
 
 from gonie.nn import CRF, CRFHead, Scores, SoftmaxHead
-from gonie.nn.heads import PartScores
+from gonie.nn.heads import Cosine, Euclidean, NearestScores, PartScores, PrototypeScores, SupportHead
 from gonie.nn.heads.objectives import AnyOf, Weighted
+from gonie.nn.heads.support import SupportStates
 
 Batch = dict[str, Tensor]
 LENGTHS = [6, 1, 4, 6, 3]
@@ -47,11 +48,30 @@ def weighted(width: int, **direct: int) -> nn.Module:
     return SoftmaxHead(scores=scores, objective=Weighted(torch.arange(1.0, TAGS + 1)))
 
 
+def prototypes() -> nn.Module:
+    scores = PrototypeScores(width=WIDTH, num_tags=TAGS, space=Euclidean())
+    return fitted(SupportHead(scores=scores))
+
+
+def nearest() -> nn.Module:
+    return fitted(SupportHead(scores=NearestScores(width=WIDTH, num_tags=TAGS, space=Cosine())))
+
+
+def fitted(head: SupportHead) -> SupportHead:
+    """Return the head with random support states, and a random chain."""
+    tags = torch.arange(20) % (TAGS - 1)  # the last has no support
+    head.fit(SupportStates(torch.randn(20, WIDTH), tags, torch.arange(20) // 4))
+    head.set_chain(torch.randn(TAGS, TAGS), torch.randn(TAGS), torch.randn(TAGS))
+    return head
+
+
 KINDS = {"softmax": softmax, "crf": crf, "part": part, "parts": parts, "weighted": weighted}
 HEADS: dict[str, tuple[Callable[[], nn.Module], int]] = {
     **{name: (lambda kind=kind: kind(WIDTH), WIDTH) for name, kind in KINDS.items()},
     **{f"{name}_direct": (lambda kind=kind: kind(WIDTH, spelling=9), WIDTH) for name, kind in KINDS.items()},
     **{f"{name}_direct_only": (lambda kind=kind: kind(0, spelling=9), 0) for name, kind in KINDS.items()},
+    "prototypes": (prototypes, WIDTH),
+    "nearest": (nearest, WIDTH),
 }
 
 
@@ -135,7 +155,7 @@ def test_a_saved_and_loaded_head_gives_the_same_scores_and_chain(
 def test_gradients_reach_every_weight(case: tuple[Callable[[], nn.Module], int], batch: Batch) -> None:
     build, width = case
     head = build()
-    head.loss(head.score(states_of(width), batch), batch).backward()
+    head.loss(head.score(states_of(width).requires_grad_(), batch), batch).backward()
     for name, weight in head.named_parameters():
         assert weight.grad is not None, name
         assert weight.grad.abs().sum() > 0, name

@@ -36,6 +36,7 @@ from gonie.nn import (
     TextSoftmaxHead,
     Window,
 )
+from gonie.nn.heads import SupportHead, TextSupportHead
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.matching import AlignedMatching, PooledMatching
 from gonie.runtime.session import OnnxScorer
@@ -73,11 +74,24 @@ BUILT: dict[str, tuple[Mapping[str, object], Kinds]] = {
     ),
     "tag_heads": (
         TAG_HEADS,
-        {"crf": CRFHead, "softmax": SoftmaxHead, "parts": SoftmaxHead, "sigmoid": SigmoidHead},
+        {
+            "crf": CRFHead,
+            "softmax": SoftmaxHead,
+            "parts": SoftmaxHead,
+            "sigmoid": SigmoidHead,
+            "prototypes": SupportHead,
+            "nearest": SupportHead,
+        },
     ),
     "text_heads": (
         TEXT_HEADS,
-        {"softmax": TextSoftmaxHead, "sigmoid": TextSigmoidHead, "labels": MultiLabelHead},
+        {
+            "softmax": TextSoftmaxHead,
+            "sigmoid": TextSigmoidHead,
+            "labels": MultiLabelHead,
+            "prototypes": TextSupportHead,
+            "nearest": TextSupportHead,
+        },
     ),
     "contextual": (CONTEXTUAL, {"elmo": ElmoEmbedding}),
     "compositions": (
@@ -111,7 +125,11 @@ def naming(role: str, name: str) -> list[str]:
         "encoders": [f"model.encoder.kind={name}", "model.encoder.layers=2"],
         "poolings": [f'model.pooling.kinds=["{name}"]', "model.pooling.heads=2"],
         "tag_heads": [f"model.head.kind={name}", *ONE_TYPE],
-        "text_heads": [f"model.head.kind={name}", *(["data.label_separator=|"] if name == "labels" else [])],
+        "text_heads": [
+            f"model.head.kind={name}",
+            *(["data.label_separator=|"] if name == "labels" else []),
+            *(["model.bag=none"] if name in TEXT_HEADS and TEXT_HEADS[name].fitted else []),
+        ],
         "compositions": [f"model.matching.composition.kind={name}"],
         "pair_poolings": [f'model.matching.pooling.kinds=["{name}"]', "model.matching.pooling.heads=2"],
         "matchings": [f"model.matching.kind={name}"],

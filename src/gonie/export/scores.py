@@ -8,7 +8,8 @@ from typing import Any
 from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
-from gonie.nn.heads import CRFHead, PartScores, Scores, SigmoidHead, SoftmaxHead
+from gonie.export.support_scores import support_scores
+from gonie.nn.heads import CRFHead, PartScores, Scores, SigmoidHead, SoftmaxHead, SupportHead
 
 HeadGraph = Callable[[Graph, Any, str | None], tuple[str, int]]
 
@@ -30,6 +31,11 @@ def sigmoid(graph: Graph, head: SigmoidHead, states: str | None) -> tuple[str, i
     return graph.add("Pad", total, graph.weight(pads)), 2
 
 
+def support(graph: Graph, head: SupportHead, states: str | None) -> tuple[str, int]:
+    """Return the scores by distances to the support."""
+    return support_scores(graph, head.scores, states or ""), head.scores.num_tags
+
+
 def scores(graph: Graph, part: Scores | PartScores, states: str | None) -> str:
     """Return W states + b + the direct weights of the active features: (B, T, H) -> (B, T, K)."""
     total = _linear(graph, part, states)
@@ -49,5 +55,10 @@ def _linear(graph: Graph, part: Scores | PartScores, states: str | None) -> str:
     return graph.linear(states, part.weight, part.bias)
 
 
-HEADS: dict[type, HeadGraph] = {CRFHead: each_tag, SoftmaxHead: each_tag, SigmoidHead: sigmoid}
+HEADS: dict[type, HeadGraph] = {
+    CRFHead: each_tag,
+    SoftmaxHead: each_tag,
+    SigmoidHead: sigmoid,
+    SupportHead: support,
+}
 """The graph function of each head over tokens."""

@@ -10,7 +10,8 @@ import numpy as np
 from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.sums import bag_sums
-from gonie.nn.heads import MultiLabelHead, TextScores, TextSigmoidHead, TextSoftmaxHead
+from gonie.export.support_scores import support_scores
+from gonie.nn.heads import MultiLabelHead, TextScores, TextSigmoidHead, TextSoftmaxHead, TextSupportHead
 from gonie.nn.heads.text_value import TextValueHead
 
 TextHeadGraph = Callable[[Graph, Any, str], tuple[str, int]]
@@ -39,6 +40,11 @@ def value(graph: Graph, head: TextValueHead, vectors: str) -> tuple[str, int]:
     return graph.add("Add", scaled, _number(graph, head.low)), 1
 
 
+def support(graph: Graph, head: TextSupportHead, vectors: str) -> tuple[str, int]:
+    """Return the scores by distances to the support."""
+    return support_scores(graph, head.scores, vectors), head.scores.num_tags
+
+
 def text_scores(graph: Graph, part: TextScores, vectors: str) -> str:
     """Return W vectors + b + the direct weights of the n-grams of each text: (N, P) -> (N, K)."""
     total = _linear(graph, part, vectors)
@@ -63,6 +69,7 @@ TEXT_HEADS: dict[type, TextHeadGraph] = {
     TextSoftmaxHead: each_label,
     TextSigmoidHead: sigmoid,
     MultiLabelHead: each_label,
+    TextSupportHead: support,
     TextValueHead: value,
 }
 """The graph function of each head over texts."""

@@ -24,6 +24,8 @@ class Part:
     build: Callable[..., Any]
     recurrent: bool = False
     """For encoders: whether it is a one-way recurrent layer, which can be stacked and made bidirectional."""
+    fitted: bool = False
+    """For heads: whether it is computed from the states of the training examples, without gradients."""
 
 
 def _nn(module: str = "") -> Any:
@@ -114,6 +116,20 @@ TAG_HEADS: dict[str, Part] = {
             scores=plan.scores(1), outside=plan.outside(), objective=plan.objective
         ),
     ),
+    "prototypes": Part(
+        "distance to the mean state of each tag, for few examples (Snell et al. 2017)",
+        lambda plan: _nn("heads").SupportHead(
+            scores=plan.support_scores(_nn("heads").PrototypeScores), objective=plan.objective
+        ),
+        fitted=True,
+    ),
+    "nearest": Part(
+        "distance to the nearest state of each tag, for few examples (Yang & Katiyar 2020)",
+        lambda plan: _nn("heads").SupportHead(
+            scores=plan.support_scores(_nn("heads").NearestScores), objective=plan.objective
+        ),
+        fitted=True,
+    ),
 }
 """Heads of taggers: (``gonie.tasks.tagging.torch.build.HeadPlan``) -> head."""
 
@@ -130,8 +146,32 @@ TEXT_HEADS: dict[str, Part] = {
         "any number of labels",
         lambda plan: _nn().MultiLabelHead(scores=plan.scores(plan.num_labels), objective=plan.any_labels()),
     ),
+    "prototypes": Part(
+        "one of several labels by the distance to the mean of each, for few examples",
+        lambda plan: _nn("heads").TextSupportHead(
+            scores=plan.support_scores(_nn("heads").PrototypeScores), objective=plan.one_label()
+        ),
+        fitted=True,
+    ),
+    "nearest": Part(
+        "one of several labels by the distance to the nearest text of each, for few examples",
+        lambda plan: _nn("heads").TextSupportHead(
+            scores=plan.support_scores(_nn("heads").NearestScores), objective=plan.one_label()
+        ),
+        fitted=True,
+    ),
 }
 """Heads of classifiers: (``gonie.tasks.classification.torch.build.TextHeadPlan``) -> head."""
+
+DISTANCES: dict[str, Part] = {
+    "mahalanobis": Part(
+        "of the directions of states, scaled by their spread within tags",
+        lambda width: _nn("heads").Mahalanobis(width=width),
+    ),
+    "cosine": Part("of the directions of states", lambda width: _nn("heads").Cosine()),
+    "euclidean": Part("of the states as they are", lambda width: _nn("heads").Euclidean()),
+}
+"""Spaces of squared distances: (width of the states) -> space."""
 
 CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO}
 """Sources of contextual embeddings, by their key in ``model``."""

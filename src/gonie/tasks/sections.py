@@ -343,6 +343,15 @@ class LearningConfig(Section):
     )
 
 
+class EpisodesConfig(Section):
+    """Episodic training: each step is a small few-shot task, drawn from the training examples."""
+
+    ways: Size = Field(default=5, description="types, or labels, of an episode; fewer if there are fewer")
+    shots: Size = Field(default=5, description="mentions of each type in the support examples")
+    queries: Size = Field(default=5, description="query examples of each type")
+    number: Size = Field(default=100, description="episodes of an epoch")
+
+
 class TrainConfig(LearningConfig):
     """Training settings of taggers and classifiers."""
 
@@ -386,6 +395,17 @@ class TrainConfig(LearningConfig):
         gt=0,
         le=1,
         description="learning rate of a layer, as a multiple of that of the layer above it",
+    )
+    shots: int = Field(
+        default=0,
+        ge=0,
+        description="train on a sample with about this many mentions of each type, or texts of each label, "
+        "drawn by train.seed; without a dev file, the sample is also the dev set; 0: all examples",
+    )
+    episodes: EpisodesConfig | None = Field(
+        default=None,
+        description="episodic training of the encoder, for the heads prototypes and nearest (Snell et al. "
+        "2017); after each epoch, the head is computed from all training examples",
     )
     score_train: int = Field(
         default=0,

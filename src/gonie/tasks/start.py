@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from gonie.tasks.parts import Part
 from gonie.tasks.paths import locate
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import RECIPE
@@ -49,6 +50,15 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     if found := [f"{key} = {value}" for key, value in _changes(own, new)]:
         note(f"as in {Path(name).name}, where training starts: {', '.join(found)}")
     return changed
+
+
+def with_single_pass(recipe: Type, head: Part | None, note: Callable[[str], None]) -> Type:
+    """Return the recipe with one epoch if its head is fitted in one pass (``Part.fitted``)."""
+    train = recipe.train
+    if head is None or not head.fitted or train.episodes is not None or train.epochs == 1:
+        return recipe
+    note("the head is computed in one pass over the training examples: train.epochs = 1")
+    return recipe.model_copy(update={"train": train.model_copy(update={"epochs": 1})})
 
 
 def _keys(section: BaseModel) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from gonie.tasks.augment import TextAugmentConfig
-from gonie.tasks.parts import POOLINGS, TEXT_HEADS, choices
+from gonie.tasks.parts import DISTANCES, POOLINGS, TEXT_HEADS, choices
 from gonie.tasks.section import ChoiceOf, ColumnName, Rate, Section, Size
 from gonie.tasks.sections import (
     CorpusRecipe,
@@ -152,6 +152,9 @@ class TextHeadConfig(Section):
         "for all labels",
     )
     smoothing: Rate = Field(default=0.0, description="label smoothing")
+    distance: Annotated[str, ChoiceOf(DISTANCES)] = Field(
+        default="mahalanobis", description=f"squared distance (prototypes, nearest); {choices(DISTANCES)}"
+    )
 
 
 class TextDropoutConfig(DropoutConfig):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gonie.tasks.classification.explanation import TextExplanations
     from gonie.tasks.classification.recipe import TextRecipe
     from gonie.tasks.classification.records import TextRecords
-    from gonie.tasks.sections import CorpusRecipe, Recipe
+    from gonie.tasks.sections import Recipe
     from gonie.tasks.torch.task import TorchTask
 
 
@@ -55,10 +55,19 @@ def _torch() -> TorchTask:
 
 
 def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
-    """Return the recipe with the network of the model that it starts from, if any."""
-    from gonie.tasks.start import with_shape_of_start
+    """Return the recipe with the network of the model that it starts from, if any.
 
-    return with_shape_of_start(cast("CorpusRecipe", recipe), note)
+    A recipe whose head is fitted in one pass has one epoch, and no bag, which such a head does not use.
+    """
+    from gonie.tasks.parts import TEXT_HEADS
+    from gonie.tasks.start import with_shape_of_start, with_single_pass
+
+    text = with_shape_of_start(cast("TextRecipe", recipe), note)
+    head = TEXT_HEADS.get(text.model.head.kind)
+    if head is not None and head.fitted and text.model.bag is not None:
+        note(f"model.bag = none: the head {text.model.head.kind} uses only the vectors of texts")
+        text = text.model_copy(update={"model": text.model.model_copy(update={"bag": None})})
+    return with_single_pass(text, head, note)
 
 
 CLASSIFICATION = Task(

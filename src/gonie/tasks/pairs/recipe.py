@@ -123,3 +123,10 @@ class PairRecipe(CorpusRecipe):
         if self.train.optimizer == "per-window":
             raise ValueError("train.optimizer=per-window is for taggers; use another optimizer, such as adam")
         return self
+
+    @model_validator(mode="after")
+    def _no_few_shots(self) -> PairRecipe:
+        if self.train.shots or self.train.episodes:
+            key = "shots" if self.train.shots else "episodes"
+            raise ValueError(f"train.{key} works only with taggers and classifiers; remove it")
+        return self

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from gonie.formats.inspect import parse_tag_names
 from gonie.tasks.augment import TagAugmentConfig
-from gonie.tasks.parts import TAG_HEADS, choices
+from gonie.tasks.parts import DISTANCES, TAG_HEADS, choices
 from gonie.tasks.paths import InputFile
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.tasks.sections import (
@@ -110,6 +110,18 @@ class HeadConfig(Section):
     )
     constrain_training: bool = Field(
         default=False, description="also normalise the training likelihood over valid sequences only (crf)"
+    )
+    distance: Annotated[str, ChoiceOf(DISTANCES)] = Field(
+        default="mahalanobis", description=f"squared distance (prototypes, nearest); {choices(DISTANCES)}"
+    )
+    transitions: Literal["none", "start", "support"] = Field(
+        default="none",
+        description="transitions of prototypes and nearest: start counts them in the training file of "
+        "train.start, whatever its types (StructShot, Yang & Katiyar 2020); support counts them in the "
+        "training sentences",
+    )
+    temperature: float = Field(
+        default=0.2, ge=0, description="exponent of the probabilities of head.transitions; 0: all are equal"
     )
 
 

@@ -14,6 +14,7 @@ from gonie.features.ngrams import NGrams
 from gonie.features.text_encoding import TextEncoding
 from gonie.nn.batch_norm import BatchNorm
 from gonie.nn.dropout import WordDropout
+from gonie.nn.heads.support import SupportScores
 from gonie.nn.heads.text_objectives import AnyNumber, OneOf
 from gonie.nn.heads.text_scores import TextScores
 from gonie.nn.poolings.joined import Joined
@@ -23,7 +24,7 @@ from gonie.nn.protocols import Encoder, Pooling, TextHead
 from gonie.tasks.classification.recipe import ClassifierConfig, PoolingConfig, TextHeadConfig
 from gonie.tasks.classification.torch.network import LABEL, ClassifyingNetwork, Level
 from gonie.tasks.contextual import LoadedSource
-from gonie.tasks.parts import ENCODERS, POOLINGS, TEXT_HEADS
+from gonie.tasks.parts import DISTANCES, ENCODERS, POOLINGS, TEXT_HEADS
 from gonie.tasks.sections import DropoutConfig, EncoderConfig
 from gonie.tasks.torch.build import DROPOUTS, WordTable, build_embedding, build_encoder, build_reader
 
@@ -42,6 +43,19 @@ class TextHeadPlan(NamedTuple):
     """(K,) weights of the labels; None if all are equal."""
     scores: Callable[[int], TextScores]
     """Builds scores with a number of outputs, over the vectors of texts and their n-grams."""
+    width: int
+    """The width of the vectors of texts."""
+    direct: bool
+    """Whether there is a bag of n-grams with direct weights."""
+
+    def support_scores(self, kind: Callable[..., SupportScores]) -> SupportScores:
+        """Build scores by distances to support vectors."""
+        if not self.width:
+            raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
+        if self.direct:
+            raise RecipeError([f"model.bag: {self.config.kind} uses only vectors of texts; remove the bag"])
+        space = DISTANCES[self.config.distance].build(self.width)
+        return kind(width=self.width, num_tags=self.num_labels, space=space)
 
     def one_label(self) -> OneOf:
         """Return the objective for one label per text."""
@@ -125,6 +139,8 @@ def build_text_head(
             scores=lambda outputs: TextScores(
                 width=width, num_labels=outputs, direct=direct, direct_rate=scale
             ),
+            width=width,
+            direct=bool(direct),
         )
     )
     return head

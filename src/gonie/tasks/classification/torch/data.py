@@ -32,6 +32,7 @@ from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.shots import sample_rows
 from gonie.tasks.torch.start import Start, load_start
 from gonie.tasks.torch.word_data import (
     Note,
@@ -200,8 +201,8 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
 def text_data_key(recipe: TextRecipe) -> str:
     """Return the part of a recipe that ``read_text_data`` depends on. Equal strings give equal data.
 
-    It includes the seed if texts are held out, if words without a pretrained vector get a random one, or if
-    there are changed copies.
+    It includes the seed if texts are held out or sampled, if words without a pretrained vector get a random
+    one, or if there are changed copies.
     """
     data, model = recipe.data, recipe.model
     read = {
@@ -213,9 +214,22 @@ def text_data_key(recipe: TextRecipe) -> str:
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.copies else None,
+        "shots": recipe.train.shots,
+        "seed": recipe.train.seed if _is_drawn(recipe) else None,
     }
     return json.dumps(read)
+
+
+def _is_drawn(recipe: TextRecipe) -> bool:
+    data = recipe.data
+    return not data.files("dev") or bool(data.vectors or data.copies or recipe.train.shots)
+
+
+def _sample(texts: list[LabelledText], recipe: TextRecipe, note: Note) -> list[LabelledText]:
+    """Return a few texts of each label (``train.shots``), in order."""
+    mentions = [Counter(text.labels) for text in texts]
+    rows = sample_rows(mentions, recipe, "texts", note)
+    return [texts[row] for row in rows]
 
 
 def passages_of(recipe: TextRecipe) -> Passages:
@@ -273,8 +287,13 @@ def _split(
             f"fold {data.fold} of {data.folds}: {count(len(fold.held), 'text')} of {data.train_name} to test"
         )
         texts, test = [texts[row] for row in fold.train], [texts[row] for row in fold.held]
+    if recipe.train.shots:
+        texts = _sample(texts, recipe, note)
     if data.files("dev"):
         return texts, _read("dev", data, note), test
+    if recipe.train.shots:
+        note("no dev file, and too few texts to hold out: the sampled ones are also the dev texts")
+        return texts, texts, test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
         note("no dev file, and no texts can be held out: the training texts are used as dev texts")
         return texts, texts, test

@@ -26,6 +26,7 @@ from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
+from gonie.tasks.classification.torch.support import text_pool
 from gonie.tasks.run_files import ENCODING, SAMPLES
 from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
@@ -33,6 +34,7 @@ from gonie.tasks.torch.example_training import add_example_comparisons, example_
 from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchTextScorer
+from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
 from gonie.text.labelled_text import LabelledText
@@ -90,7 +92,9 @@ class TextJob:
 
     def setup(self, model: ClassifyingNetwork, note: Note) -> TrainingSetup:
         """Return a setup with batches of texts and gradient steps."""
-        return example_setup(self, model, note)
+        setup = example_setup(self, model, note)
+        config = self.recipe.train
+        return with_support(setup, config, model, self.train, lambda: text_pool(self.train, self.encoding))
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
         """Write the bundle, its scores and the report."""

@@ -18,9 +18,10 @@ from gonie.nn.dropout import WordDropout
 from gonie.nn.heads.objectives import AnyOf, Exact, Objective, Weighted
 from gonie.nn.heads.part_scores import PartScores
 from gonie.nn.heads.scores import Scores
+from gonie.nn.heads.support import SupportScores
 from gonie.nn.protocols import Head
 from gonie.tasks.contextual import LoadedSource
-from gonie.tasks.parts import TAG_HEADS
+from gonie.tasks.parts import DISTANCES, TAG_HEADS
 from gonie.tasks.tagging.recipe import HeadConfig, TaggerConfig
 from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 from gonie.tasks.torch.build import DROPOUTS, WordTable, build_embedding, build_reader
@@ -41,6 +42,8 @@ class HeadPlan(NamedTuple):
     """Builds scores with a number of outputs, over the encoder's states and the direct features."""
     shared: Callable[[Sequence[Sequence[int]]], PartScores]
     """Builds scores of tags with the numbers of their parts, likewise."""
+    width: int
+    """The width of the encoder's states."""
 
     @property
     def num_tags(self) -> int:
@@ -61,6 +64,17 @@ class HeadPlan(NamedTuple):
         )
         rules = Constraints(*map(torch.from_numpy, possible))
         return CRF(self.num_tags, allowed=rules, constrain_training=self.config.constrain_training)
+
+    def support_scores(self, kind: Callable[..., SupportScores]) -> SupportScores:
+        """Build scores by distances to support states."""
+        if self.config.direct:
+            raise RecipeError([f"model.head.direct: {self.config.kind} uses only states; set it to []"])
+        if isinstance(self.objective, AnyOf):
+            raise RecipeError([f"data.partial: {self.config.kind} needs full tags; use another head"])
+        if not self.width:
+            raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
+        space = DISTANCES[self.config.distance].build(self.width)
+        return kind(width=self.width, num_tags=self.num_tags, space=space)
 
     def outside(self) -> int:
         """Return the index of O among two tags, for a head with one output."""
@@ -105,6 +119,7 @@ def build_head(
             objective=build_objective(config.head, encoding, options),
             scores=lambda outputs: Scores(width=width, num_tags=outputs, direct=direct, dropout=dropout),
             shared=lambda parts: PartScores(width=width, parts=parts, direct=direct, dropout=dropout),
+            width=width,
         )
     )
     return head

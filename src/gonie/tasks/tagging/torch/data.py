@@ -39,6 +39,7 @@ from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
+from gonie.tasks.tagging.torch.shots import sample_sentences
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.start import Start, load_start
 from gonie.tasks.torch.word_data import (
@@ -348,7 +349,7 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     start = load_start(recipe)
     vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
-    dev_is_train = not data.files("dev") and train is everything
+    dev_is_train = not data.files("dev") and (train is everything or train is dev)
     train = WithWords(train)
     held = {"dev": [] if dev_is_train else dev, "test": test or []}
     shared = SharedExamples(SENTENCES, held)
@@ -433,6 +434,13 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
         yield from TaggedSource(path, read_options(data, splitter)).with_options(unit=None)
 
 
+def read_model_tags(recipe: TagRecipe, scheme: Scheme) -> Iterator[tuple[str, ...]]:
+    """Yield the tags of the training sentences of ``recipe``, which are those of its model, in ``scheme``."""
+    files = _Files(recipe)
+    for sentence in Chained(*files.train_streams()):
+        yield tuple(schemes.convert(sentence.tags or (), files.target, scheme))
+
+
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
     """Read only the dev sentences of ``recipe``."""
     files = _Files(recipe)
@@ -443,7 +451,11 @@ def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
 def _train_and_dev(
     recipe: TagRecipe, files: _Files, everything: Iterable[Sentence], note: Note
 ) -> tuple[Iterable[Sentence], list[Sentence]]:
-    if not recipe.data.files("dev"):
+    has_dev = bool(recipe.data.files("dev"))
+    if recipe.train.shots:
+        few = sample_sentences(WithWords(everything), files.target, recipe, note)
+        return few, files.read("dev", note) if has_dev else few
+    if not has_dev:
         return _hold_out(everything, recipe, note)
     return everything, files.read("dev", note)
 
@@ -493,8 +505,8 @@ def _check_alike(files: Sequence[_TagFile]) -> None:
 def tag_data_key(recipe: TagRecipe) -> str:
     """Return the part of a recipe that ``read_tag_data`` depends on. Equal strings give equal data.
 
-    It includes the seed if sentences are held out, if words without a pretrained vector get a random one, or
-    if there are changed copies.
+    It includes the seed if sentences are held out or sampled, if words without a pretrained vector get a
+    random one, or if there are changed copies.
     """
     data, model, head = recipe.data, recipe.model, recipe.model.head
     read = {
@@ -506,9 +518,15 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if not data.files("dev") or data.vectors or data.copies else None,
+        "shots": recipe.train.shots,
+        "seed": recipe.train.seed if _is_drawn(recipe) else None,
     }
     return json.dumps(read)
+
+
+def _is_drawn(recipe: TagRecipe) -> bool:
+    data = recipe.data
+    return not data.files("dev") or bool(data.vectors or data.copies or recipe.train.shots)
 
 
 def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:

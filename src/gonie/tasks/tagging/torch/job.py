@@ -11,6 +11,7 @@ from gonie.export.exportable import model_summary
 from gonie.metrics.baselines import BASELINES
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
+from gonie.nn.heads.support import SupportHead
 from gonie.reports.tag_report import render
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
@@ -28,12 +29,14 @@ from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
+from gonie.tasks.tagging.torch.support import sentence_pool, set_transitions
 from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
 from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchScorer
+from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.text.rules import allowed
 from gonie.text.schemes import Scheme, convert
@@ -94,6 +97,11 @@ class TagJob:
         """Return a setup with batches of sentences, and gradient steps or per-window updates."""
         setup = example_setup(self, model, note)
         config = self.recipe.train
+        if isinstance(model.head(), SupportHead):
+            set_transitions(model, self.recipe, self.data, note)
+        setup = with_support(
+            setup, config, model, self.train, lambda: sentence_pool(self.train, self.encoding)
+        )
         if config.optimizer == "per-window":
             return with_window_updates(setup, config, model, self.train)
         return setup
