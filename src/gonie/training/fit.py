@@ -27,7 +27,7 @@ from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Epoch, Step, check_loss, train
-from gonie.training.loss_terms.table import build_terms, trained_terms
+from gonie.training.loss_terms.table import build_terms, trained_terms, with_files
 from gonie.training.loss_terms.term import LossTerm, TermContext
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
@@ -109,7 +109,7 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
     device = choose_device(config)
     model = build_model(job, note).to(device)
     setup = job.setup(model, note or (lambda text: None))
-    terms = _build_terms(job, model, setup.examples)
+    terms = _build_terms(job, model, setup, note or (lambda text: None))
     extra = trained_terms(terms).to(device)
     parameters = chain(model.named_parameters(), extra.named_parameters(prefix="loss"))
     state = State(
@@ -119,17 +119,24 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
         average=WeightAverage(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
-        fingerprint=job.fingerprint(),
+        fingerprint=with_files(job.fingerprint(), terms),
         recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
     )
     return TrainingSession(model, setup, terms, state)
 
 
-def _build_terms(job: Job, model: nn.Module, examples: int) -> dict[str, LossTerm]:
+def _build_terms(job: Job, model: nn.Module, setup: TrainingSetup, note: Note) -> dict[str, LossTerm]:
     """Build the loss terms of a job. Tasks without labelled examples have none."""
     if not isinstance(job.recipe, CorpusRecipe):
         return {}
-    context = TermContext(recipe=job.recipe, model=model, examples=examples, job=cast("ExampleJob", job))
+    context = TermContext(
+        recipe=job.recipe,
+        model=model,
+        examples=setup.examples,
+        steps=job.recipe.train.epochs * setup.batches.size(0),
+        job=cast("ExampleJob", job),
+        note=note,
+    )
     return build_terms(context)
 
 

@@ -1,0 +1,102 @@
+"""Fixtures of loss terms: a start, data and settings for every term, and a run that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.torch.job import ExampleJob
+from gonie.tasks.torch.prepare import prepare
+from gonie.training.run import start_run
+
+RECIPES = {
+    "tag": ("toy", "toy.toml"),
+    "classify": ("text_toy", "texts.toml"),
+    "pair": ("pair_toy", "labels.toml"),
+}
+TARGETS = {
+    "tag": "Dora is in Busan today .\nNobody lives there .\n",
+    "classify": "A clever story .\nIt drags on .\n",
+    "pair": "sentence1\tsentence2\tlabel\nA clever story .\tIt drags on .\tother\n",
+}
+SETTINGS: dict[str, list[str]] = {
+    "start-l2": ["loss.start-l2.weight=0.1", "loss.start-l2.new=0.01"],
+    "transport": ["loss.transport.points=8", "loss.transport.iterations=5"],
+    "distill": ["loss.distill.weight=0.5", "train.keep_labels=true"],
+    "adversary": ["loss.adversary.hidden=7"],
+    "mldg": ["loss.mldg.rate=0.05"],
+    "perturb": ["loss.perturb.epsilon=0.5"],
+}
+"""The settings of each term, besides the start and files."""
+DOMAINS = 3
+
+
+class Silent:
+    """A display that shows nothing, and fails after some steps if asked to."""
+
+    def __init__(self, steps: int | None = None) -> None:
+        self._left = steps
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def step(self, step: object) -> None:
+        if self._left is not None:
+            self._left -= 1
+            if not self._left:
+                raise RuntimeError("stopped")
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *args: None
+
+
+class Bench:
+    """Recipes with a loss term, for each task."""
+
+    def __init__(self, folders: dict[str, Path], starts: Path) -> None:
+        self._folders = folders
+        self.starts = starts
+
+    def recipe(self, task: str, *changes: str, term: str | None = None) -> Any:
+        """Load the recipe of a task with a term."""
+        if term is not None:
+            changes = (f"train.start={self.starts / task}", *SETTINGS[term], *changes)
+        if term == "adversary":
+            target = self.starts / f"{task}-target.{'tsv' if task == 'pair' else 'txt'}"
+            changes = (f"loss.adversary.text={target}", *changes)
+        return load_recipe(self._folders[task] / RECIPES[task][1], changes)
+
+    def job(self, task: str, *changes: str, term: str | None = None) -> Any:
+        """Prepare the data of such a recipe, with domains."""
+        return with_domains(prepare(self.recipe(task, *changes, term=term), lambda text: None))
+
+
+def with_domains(job: ExampleJob) -> ExampleJob:
+    """Return the job with domains of its training examples."""
+    job.domains = np.arange(len(job.train)) % DOMAINS  # type: ignore[attr-defined]
+    return job
+
+
+@pytest.fixture(scope="session")
+def bench(toy: Path, text_toy: Path, pair_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Train a model of each task to start from, and write text of another domain."""
+    starts = tmp_path_factory.mktemp("starts")
+    found = Bench({"tag": toy, "classify": text_toy, "pair": pair_toy}, starts)
+    for task in RECIPES:
+        assert start_run(found.recipe(task, "train.epochs=2"), starts / task, Silent()) is not None
+        (starts / f"{task}-target.{'tsv' if task == 'pair' else 'txt'}").write_text(TARGETS[task], "utf-8")
+    return found
+
+
+@pytest.fixture
+def domains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give domains to the jobs of runs."""
+    monkeypatch.setattr(
+        "gonie.training.run.prepare", lambda *args, **options: with_domains(prepare(*args, **options))
+    )
