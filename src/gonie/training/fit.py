@@ -21,7 +21,7 @@ from gonie.errors import GonieError
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
-from gonie.tasks.torch.layers import freeze_layers
+from gonie.tasks.torch.layers import freeze_layers, part_rates
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
@@ -112,10 +112,11 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
     terms = _build_terms(job, model, setup, note or (lambda text: None))
     extra = trained_terms(terms).to(device)
     parameters = chain(model.named_parameters(), extra.named_parameters(prefix="loss"))
+    term_rates = {f"loss.{prefix}": rate for prefix, rate in part_rates(extra).items()}
     state = State(
         model=model,
         extra=extra,
-        optimizer=build_optimizer(config, parameters, job.rates(model)),
+        optimizer=build_optimizer(config, parameters, {**job.rates(model), **term_rates}),
         average=WeightAverage(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
+from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.job import ExampleJob
 from gonie.tasks.torch.prepare import prepare
+from gonie.training.fit import begin_training
+from gonie.training.loop import train
 from gonie.training.run import start_run
 
 RECIPES = {
@@ -92,6 +98,73 @@ def bench(toy: Path, text_toy: Path, pair_toy: Path, tmp_path_factory: pytest.Te
         assert start_run(found.recipe(task, "train.epochs=2"), starts / task, Silent()) is not None
         (starts / f"{task}-target.{'tsv' if task == 'pair' else 'txt'}").write_text(TARGETS[task], "utf-8")
     return found
+
+
+def trained(job: Any, *, before: Callable[[Any], None] = lambda session: None) -> Any:
+    """Return the model of a job after its last epoch, with averaged weights, ready to predict."""
+    session = begin_training(job)
+    before(session)
+    for _ in train(session.state, session.setup, job.recipe.train, list(session.terms.values())):
+        pass
+    with session.state.average.applied():
+        return copy.deepcopy(session.model).eval()
+
+
+TEXTS = """
+task = "classify"
+[data]
+train = "{folder}/train.tsv"
+dev = "{folder}/dev.tsv"
+[model.words]
+width = 16
+singleton_rate = 0.0
+[model.encoder]
+hidden = 8
+[model.pooling]
+kinds = ["mean"]
+[model.dropout]
+input = 0.1
+output = 0.1
+[train]
+patience = 100
+lr = 0.01
+batch_sentences = 16
+device = "cpu"
+"""
+Texts = list[tuple[str, str]]
+"""Labels and texts."""
+
+
+def write_texts(path: Path, texts: Texts) -> Path:
+    """Write a table of labelled texts."""
+    path.write_text("label\ttext\n" + "".join(f"{label}\t{text}\n" for label, text in texts), "utf-8")
+    return path
+
+
+def text_job(folder: Path, *changes: str, train: Texts, domains: list[int] | None = None) -> Any:
+    """Prepare a small classifier of texts."""
+    write_texts(folder / "train.tsv", train)
+    write_texts(folder / "dev.tsv", train[:20])
+    (folder / "texts.toml").write_text(TEXTS.format(folder=folder), "utf-8")
+    job: Any = prepare(load_recipe(folder / "texts.toml", changes), lambda text: None)
+    if domains is not None:
+        job.domains = np.array(domains)
+    return job
+
+
+def encoded_texts(job: Any, model: Any, folder: Path, texts: Texts) -> dict[str, Tensor]:
+    """Return the batch of texts, with their labels."""
+    examples = job.encode_file(model, str(write_texts(folder / "more.tsv", texts)), lambda text: None)
+    batch = to_tensors(examples.batch(np.arange(len(texts))), torch.device("cpu"))
+    labels = list(job.encoding.labels)
+    return {**batch, "labels": torch.tensor([labels.index(label) for label, _ in texts])}
+
+
+def accuracy(model: Any, batch: dict[str, Tensor], states: Tensor | None = None) -> float:
+    """Return the share of texts with the right label."""
+    with torch.no_grad():
+        scores = model.score(model.states(batch) if states is None else states, batch)
+    return float((scores.argmax(1) == batch["labels"]).double().mean())
 
 
 @pytest.fixture

@@ -39,6 +39,17 @@ class AdversaryConfig(Section):
     ramp: float = Field(
         default=1.0, gt=0, description="share of train.epochs in which λ rises from 0 to its full value"
     )
+    rate: float = Field(
+        default=5.0,
+        gt=0,
+        description="learning rate of the classifier of domains, as a multiple of that of the model; it must "
+        "keep up with the model",
+    )
+    penalty: float = Field(
+        default=1.0,
+        ge=0,
+        description="γ, penalty of the slope of the classifier of domains, without which it oscillates",
+    )
     hidden: Size = Field(default=100, description="hidden units of the classifier of domains")
     per: Literal["sentence", "token"] = Field(
         default="sentence",
@@ -76,6 +87,7 @@ class Adversary(nn.Module):
         self.hidden = nn.Linear(width, config.hidden)
         self.output = nn.Linear(config.hidden, outputs)
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.rate_scale = config.rate
         self._config = config
         self._total = max(1.0, config.ramp * context.steps)
         self._precision = context.recipe.train.precision
@@ -107,7 +119,19 @@ class Adversary(nn.Module):
         read = [self._read(*part) for part in parts]
         vectors, domains = (torch.cat(each) for each in zip(*read, strict=True))  # (M, H), (M,)
         reversed_gradient: Tensor = _Reversal.apply(vectors, strength)  # type: ignore[no-untyped-call]
-        return F.cross_entropy(self.output(self.hidden(reversed_gradient).relu()), domains)
+        loss = self._loss(reversed_gradient, domains).mean()
+        return loss + self._config.penalty * self._slope(vectors.detach(), domains)
+
+    def _loss(self, vectors: Tensor, domains: Tensor) -> Tensor:
+        """Return the cross-entropy of each row of vectors (M, H) with domains (M,). Shape: (M,)."""
+        return F.cross_entropy(self.output(self.hidden(vectors).relu()), domains, reduction="none")
+
+    def _slope(self, vectors: Tensor, domains: Tensor) -> Tensor:
+        """Return ‖∂ loss / ∂ vector‖² / 2, mean over the vectors (M, H). Shape: ()."""
+        vectors.requires_grad_()
+        total = self._loss(vectors, domains).sum()
+        (slopes,) = torch.autograd.grad(total, vectors, create_graph=True)
+        return slopes.square().sum(1).mean() / 2
 
     def _own_domains(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the domain of each example of a training batch. Shape: (N,)."""
