@@ -18,7 +18,7 @@ from gonie.training.loop import seed_step
 from gonie.training.loss_terms.table import LOSS_TERMS
 from gonie.training.run import resume_run, start_run
 
-from .conftest import RECIPES, SETTINGS, Bench, Silent
+from .conftest import RECIPES, SETTINGS, Bench, Silent, trained
 
 TASKS = list(RECIPES)
 CPU = torch.device("cpu")
@@ -124,3 +124,13 @@ def test_a_run_with_a_term_is_exported_and_resumes_exactly(
     assert not any(
         key.startswith("loss.") for key in read_tensors(tmp_path / "whole" / "best.safetensors")[0]
     )
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("precision", ["float32", "bf16"])
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_term_trains_on_a_gpu(bench: Bench, task: str, name: str, precision: str) -> None:
+    changes = ["train.device=cuda", f"train.precision={precision}", "train.epochs=1"]
+    model = trained(bench.job(task, *changes, term=name))
+    assert all(torch.isfinite(weight).all() for weight in model.parameters())

@@ -66,6 +66,10 @@ class Adversary(nn.Module):
     ``ramp`` of training. x is the mean of the states of a sentence, or each of them; of text models it is the
     vector of the text.
 
+    Two things keep this game from oscillating. The classifier has a higher learning rate than the model
+    (Heusel et al. 2017, arXiv:1706.08500). And its slope is penalised by γ/2 ‖∂ cross-entropy / ∂ x‖², which
+    changes only the classifier (Mescheder, Geiger & Nowozin 2018, arXiv:1801.04406).
+
     Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Texts of the target are
     one more domain. At each step as many of them are drawn as the batch has examples.
     """

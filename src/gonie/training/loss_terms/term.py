@@ -24,7 +24,7 @@ class LossTerm(Protocol):
 
     Random numbers come from torch's generator, which is seeded for each step. So a resumed run is exact. A
     term is built from the model before its first step, also when a run is resumed. Buffers that change in
-    training are listed in ``moves``, as those of any part.
+    training are listed in ``moves``, and ``rate_scale`` is a multiple of the learning rate, as for any part.
 
     A term that reads files has a method ``digest``, which returns a digest of their content. A run resumes
     only with the same files.
