@@ -18,7 +18,7 @@ from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
-from gonie.training.loss_terms.table import check_terms
+from gonie.training.loss_terms.table import check_terms, with_absolute_terms
 
 RECIPE = "recipe"
 """The key of the axis of recipes, if there is more than one."""
@@ -197,7 +197,8 @@ def load_cells(
             check_terms(recipe)
             found = missing_paths(recipe)
             if not found:
-                resolved = TASKS[recipe.task].resolve(with_absolute_paths(recipe), notes.setdefault)
+                absolute = with_absolute_terms(with_absolute_paths(recipe))
+                resolved = TASKS[recipe.task].resolve(absolute, notes.setdefault)
                 recipes.append(_with_defaults(cast("CorpusRecipe", resolved)))
         except RecipeError as error:
             found = error.problems

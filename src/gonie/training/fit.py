@@ -21,13 +21,13 @@ from gonie.errors import GonieError
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
-from gonie.tasks.torch.layers import freeze_layers
+from gonie.tasks.torch.layers import freeze_layers, part_rates
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Epoch, Step, check_loss, train
-from gonie.training.loss_terms.table import build_terms, trained_terms
+from gonie.training.loss_terms.table import build_terms, trained_terms, with_files
 from gonie.training.loss_terms.term import LossTerm, TermContext
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
@@ -109,27 +109,35 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
     device = choose_device(config)
     model = build_model(job, note).to(device)
     setup = job.setup(model, note or (lambda text: None))
-    terms = _build_terms(job, model, setup.examples)
+    terms = _build_terms(job, model, setup, note or (lambda text: None))
     extra = trained_terms(terms).to(device)
     parameters = chain(model.named_parameters(), extra.named_parameters(prefix="loss"))
+    term_rates = {f"loss.{prefix}": rate for prefix, rate in part_rates(extra).items()}
     state = State(
         model=model,
         extra=extra,
-        optimizer=build_optimizer(config, parameters, job.rates(model)),
+        optimizer=build_optimizer(config, parameters, {**job.rates(model), **term_rates}),
         average=WeightAverage(model, config.average),
         progress=Progress(),
         loss=torch.zeros((), dtype=torch.float64, device=device),
-        fingerprint=job.fingerprint(),
+        fingerprint=with_files(job.fingerprint(), terms),
         recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
     )
     return TrainingSession(model, setup, terms, state)
 
 
-def _build_terms(job: Job, model: nn.Module, examples: int) -> dict[str, LossTerm]:
+def _build_terms(job: Job, model: nn.Module, setup: TrainingSetup, note: Note) -> dict[str, LossTerm]:
     """Build the loss terms of a job. Tasks without labelled examples have none."""
     if not isinstance(job.recipe, CorpusRecipe):
         return {}
-    context = TermContext(recipe=job.recipe, model=model, examples=examples, job=cast("ExampleJob", job))
+    context = TermContext(
+        recipe=job.recipe,
+        model=model,
+        examples=setup.examples,
+        steps=job.recipe.train.epochs * setup.batches.size(0),
+        job=cast("ExampleJob", job),
+        note=note,
+    )
     return build_terms(context)
 
 

@@ -40,7 +40,7 @@ from gonie.training.fit import (
     memory_errors,
 )
 from gonie.training.folder import RunFolder, next_folder
-from gonie.training.loss_terms.table import check_terms
+from gonie.training.loss_terms.table import check_terms, with_absolute_terms
 from gonie.training.variants import build_variants
 
 
@@ -127,7 +127,7 @@ def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = 
     ``name`` is the file or the name that the recipe was loaded by. The run remembers it.
     """
     task = TASKS[recipe.task]
-    recipe = task.resolve(with_absolute_paths(recipe), display.note)
+    recipe = task.resolve(with_absolute_terms(with_absolute_paths(recipe)), display.note)
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)
         check_terms(each)
@@ -152,7 +152,9 @@ def resume_run(
     if name is not None:
         _check_origin(run, name, command)
     own: Recipe = load_recipe(run.recipe, command=command)
-    wanted: Recipe = with_absolute_paths(load_recipe(run.recipe, changes, command=command))
+    wanted: Recipe = with_absolute_terms(
+        with_absolute_paths(load_recipe(run.recipe, changes, command=command))
+    )
     if wanted != own:  # unless the run resolved a setting, such as auto, to its own
         wanted = TASKS[own.task].resolve(wanted, lambda text: None)
     if wanted != own:

@@ -177,6 +177,13 @@ class ExampleJob(Job, Protocol):
         """Encode the examples of a split for the predictor, with the outputs of frozen parts of ``model``."""
         ...
 
+    def encode_file(self, model: Any, name: str, note: Note) -> Examples:
+        """Encode the texts of a file without their labels, with the outputs of frozen parts of ``model``.
+
+        ``name`` is a file in a format of the task, or one text per line if a text is one example.
+        """
+        ...
+
     def answers(self, predictor: Any, encoded: Any) -> Sequence[Any]:
         """Return the prediction for each encoded example."""
         ...

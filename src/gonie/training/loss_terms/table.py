@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,13 +10,22 @@ from pydantic import ValidationError
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
+from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import explain_invalid
-from gonie.tasks.sections import CorpusRecipe, Recipe
+from gonie.tasks.sections import CorpusRecipe, Recipe, RecipeType
+from gonie.training.loss_terms import adversary, distill, mldg, perturb, start_l2, transport
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
-from gonie.training.loss_terms.term import LossTerm, TermContext, TermPart
+from gonie.training.loss_terms.term import LossTerm, ReadsFiles, TermContext, TermPart
 
-LOSS_TERMS: dict[str, TermPart] = {}
+LOSS_TERMS: dict[str, TermPart] = {
+    "start-l2": start_l2.PART,
+    "transport": transport.PART,
+    "distill": distill.PART,
+    "adversary": adversary.PART,
+    "mldg": mldg.PART,
+    "perturb": perturb.PART,
+}
 """Loss terms by the NAME of ``[loss.NAME]`` in a recipe."""
 
 PARTS, L2 = "parts", "l2"
@@ -41,11 +51,27 @@ def trained_terms(terms: Mapping[str, LossTerm]) -> nn.ModuleDict:
 
 
 def check_terms(recipe: Recipe) -> None:
-    """Refuse unknown terms in ``loss``, and terms with invalid keys or values."""
+    """Refuse unknown terms in ``loss``, and terms with invalid keys or values or missing files."""
     if not isinstance(recipe, CorpusRecipe):
         return
     if problems := [problem for name, values in recipe.loss.items() for problem in _problems(name, values)]:
         raise RecipeError(problems)
+
+
+def with_absolute_terms(recipe: RecipeType) -> RecipeType:
+    """Return the recipe with absolute paths in its valid loss terms. ``check_terms`` refuses all others."""
+    if not isinstance(recipe, CorpusRecipe) or not recipe.loss:
+        return recipe
+    loss = {name: _absolute(name, values) for name, values in recipe.loss.items()}
+    return recipe.model_copy(update={"loss": loss})
+
+
+def with_files(fingerprint: str, terms: Mapping[str, LossTerm]) -> str:
+    """Return the fingerprint of a run, to which the files that its loss terms read are added."""
+    digests = [term.digest() for term in terms.values() if isinstance(term, ReadsFiles)]
+    if not digests:
+        return fingerprint
+    return hashlib.sha256("".join([fingerprint, *digests]).encode()).hexdigest()
 
 
 def total_loss(model: Any, batch: Mapping[str, Tensor], terms: Collection[LossTerm]) -> Tensor:
@@ -71,7 +97,18 @@ def _problems(name: str, values: Mapping[str, Any]) -> Iterator[str]:
         yield f"loss.{name}: unknown loss term; known: {known}"
         return
     try:
-        LOSS_TERMS[name].section.model_validate(values)
+        section = LOSS_TERMS[name].section.model_validate(values)
     except ValidationError as error:
         for problem in explain_invalid(LOSS_TERMS[name].section, error):
             yield f"loss.{name}.{problem}"
+    else:
+        yield from (f"loss.{name}.{problem}" for problem in missing_paths(section))
+
+
+def _absolute(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given values of a term, its paths absolute."""
+    try:
+        section = LOSS_TERMS[name].section.model_validate(values)
+    except (KeyError, ValidationError):
+        return dict(values)
+    return with_absolute_paths(section).model_dump(mode="json", include=set(values))

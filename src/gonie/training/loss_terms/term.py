@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from gonie.errors import RecipeError
 from gonie.tasks.section import Section
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.torch.job import ExampleJob
+from gonie.tasks.torch.job import ExampleJob, Note
+from gonie.tasks.torch.start import Start
 
 
 class LossTerm(Protocol):
@@ -21,7 +22,12 @@ class LossTerm(Protocol):
     A term with weights of its own, such as the classifier of a domain adversary, is a torch module. Its
     weights are trained and saved in checkpoints with those of the model, but they are not exported.
 
-    Random numbers come from torch's generator, which is seeded for each step. So a resumed run is exact.
+    Random numbers come from torch's generator, which is seeded for each step. So a resumed run is exact. A
+    term is built from the model before its first step, also when a run is resumed. Buffers that change in
+    training are listed in ``moves``, and ``rate_scale`` is a multiple of the learning rate, as for any part.
+
+    A term that reads files has a method ``digest``, which returns a digest of their content. A run resumes
+    only with the same files.
     """
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor | float:
@@ -29,6 +35,15 @@ class LossTerm(Protocol):
 
         The states are those that the head of the model reads: (B, T, H) of a tagger, (N, P) of a text model.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """A loss term that reads files."""
+
+    def digest(self) -> str:
+        """Return a digest of the content of the files."""
         ...
 
 
@@ -41,8 +56,12 @@ class TermContext:
     """The model in training, on its device."""
     examples: int
     """The number of training examples."""
+    steps: int = 1
+    """The number of steps until the last epoch, if training does not stop early."""
     job: ExampleJob | None = None
     """The recipe with its data, or None if there is no data (`gonie check-gradients`)."""
+    note: Note = field(default=lambda text: None)
+    """Receives what was found in files."""
 
     @property
     def device(self) -> torch.device:
@@ -54,6 +73,13 @@ class TermContext:
         if self.job is None:
             raise RecipeError([f"loss.{term}: needs training data, which this command does not read"])
         return self.job
+
+    def need_start(self, term: str) -> Start:
+        """Return the model that training starts from, or raise an error if there is none."""
+        start = None if self.job is None else self.job.start
+        if start is None:
+            raise RecipeError([f"loss.{term}: needs a trained model to start from; set train.start"])
+        return start
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -23,8 +23,11 @@ from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
+from gonie.formats.detect import is_table
 from gonie.formats.labelled import LabelledSource
+from gonie.formats.table import TEXT_FORMATS
 from gonie.formats.tagged import check_labels
+from gonie.system.files import lines
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.classification.torch.augment import augmented_texts
@@ -196,6 +199,21 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     everything = [] if data.files("dev") and not data.folds else _read("train", data, note)
     _, dev, _ = _split(recipe.model_copy(update={"data": data}), everything, note)
     return dev
+
+
+def read_unlabelled(data: TextDataConfig, name: str, note: Note) -> list[LabelledText]:
+    """Read the texts of a file without their labels. ``note`` receives what was found.
+
+    The file has labelled texts in a known format, or one text per line.
+    """
+    path = locate(name)
+    if is_table(path, TEXT_FORMATS):
+        texts = _read(name, data.model_copy(update={"format": "auto"}), note)
+        return [replace(text, labels=()) for text in texts]
+    rows = [(number, line.strip()) for number, line in lines(path)]
+    texts = [LabelledText(line, (), (), name, number) for number, line in rows if line]
+    note(f"{name}: {count(len(texts), 'text')} of plain text")
+    return texts
 
 
 def text_data_key(recipe: TextRecipe) -> str:

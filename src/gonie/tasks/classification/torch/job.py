@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gonie.export.exportable import model_summary
+from gonie.features.text_corpus import TextCorpus
 from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.significance import Tally
@@ -23,7 +24,7 @@ from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import MAJORITY, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
-from gonie.tasks.classification.torch.data import TextData
+from gonie.tasks.classification.torch.data import TextData, read_unlabelled
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.support import text_pool
@@ -126,6 +127,12 @@ class TextJob:
         corpus = encoded.corpus
         sentences = with_context(model, corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=corpus.with_sentences(sentences))
+
+    def encode_file(self, model: ClassifyingNetwork, name: str, note: Note) -> TextCorpus:
+        """Encode the texts of a file of labelled texts, or of one text per line."""
+        texts = read_unlabelled(self.recipe.data, name, note)
+        corpus = self.predictor(model).encode(texts).corpus
+        return corpus.with_sentences(with_context(model, corpus.sentences, self.recipe.model, note))
 
     def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
         """Return the labels of each text."""

@@ -98,7 +98,11 @@ class TextNetwork(nn.Module, ABC):
 
     def states(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the vectors of the texts, which the heads read, (N, P)."""
-        return self.pool(self.embed(batch), batch).vectors
+        return self.states_of(self.embed(batch), batch)
+
+    def states_of(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors of the texts, (N, P), from those of their tokens (B, T, D)."""
+        return self.pool(vectors, batch).vectors
 
     def forward(self, batch: Mapping[str, Tensor], head: str = LABEL) -> Tensor:
         """Return the scores of a batch, (N, K)."""

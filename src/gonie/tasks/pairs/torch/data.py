@@ -142,6 +142,11 @@ def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
     return dev
 
 
+def read_pairs(data: PairDataConfig, name: str, note: Note) -> list[LabelledPair]:
+    """Read the pairs of a file. ``note`` receives what was found."""
+    return _read(name, data.model_copy(update={"format": "auto"}), note)[1]
+
+
 def pair_data_key(recipe: PairRecipe) -> str:
     """Return the part of a recipe that ``read_pair_data`` reads, as text: equal texts give equal data."""
     data, model = recipe.data, recipe.model

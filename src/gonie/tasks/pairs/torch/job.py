@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gonie.export.exportable import model_summary
+from gonie.features.text_corpus import TextCorpus
 from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.significance import Tally
 from gonie.runtime.about import About
@@ -23,7 +24,7 @@ from gonie.tasks.pairs.load import load_pair_bundle
 from gonie.tasks.pairs.recipe import PairRecipe
 from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
 from gonie.tasks.pairs.torch.build import build_pair_network
-from gonie.tasks.pairs.torch.data import PairData
+from gonie.tasks.pairs.torch.data import PairData, read_pairs
 from gonie.tasks.pairs.torch.exportable import PairExportable
 from gonie.tasks.pairs.torch.network import PairNetwork
 from gonie.tasks.pairs.values import evaluate_values
@@ -122,6 +123,12 @@ class PairJob:
         encoded = self.predictor(model).encode(self._pairs(split))
         sentences = with_context(model, encoded.corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=encoded.corpus.with_sentences(sentences))
+
+    def encode_file(self, model: PairNetwork, name: str, note: Note) -> TextCorpus:
+        """Encode the pairs of a file in a format of text pairs."""
+        pairs = read_pairs(self.recipe.data, name, note)
+        corpus = self.predictor(model).encode(pairs).corpus
+        return corpus.with_sentences(with_context(model, corpus.sentences, self.recipe.model, note))
 
     def answers(self, predictor: PairClassifier, encoded: EncodedPairs) -> list[PairAnswer]:
         """Return the prediction for each pair."""

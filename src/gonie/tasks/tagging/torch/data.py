@@ -21,11 +21,13 @@ from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Corpus, FolderSink, MemorySink
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
+from gonie.formats.detect import is_table
 from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.spans import SAMPLE
+from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.novelty import SeenMentions
-from gonie.system.files import refuse_stream
+from gonie.system.files import lines, refuse_stream
 from gonie.tasks.data_warnings import (
     SENTENCES,
     SharedExamples,
@@ -446,6 +448,23 @@ def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
     files = _Files(recipe)
     _, dev = _train_and_dev(recipe, files, Chained(*files.train_streams()), note)
     return dev
+
+
+def read_untagged(data: TagDataConfig, splitter: Tokenizer, name: str, note: Note) -> list[Sentence]:
+    """Read the sentences of a file without their tags. ``note`` receives what was found.
+
+    The file has tagged sentences in a known format, or one text per line.
+    """
+    path = locate(name)
+    if is_table(path, FORMATS):
+        options = dataclasses.replace(read_options(data, splitter), format="auto", scheme="auto")
+        source = TaggedSource(path, options)
+        sentences = [dataclasses.replace(sentence, tags=None) for sentence in source if sentence.words]
+        tell(name, source.report, note)
+        return sentences
+    sentences = [sentence for _, line in lines(path) for sentence in splitter(line) if sentence.words]
+    note(f"{name}: {count(len(sentences), 'sentence')} of plain text")
+    return sentences
 
 
 def _train_and_dev(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gonie.export.exportable import model_summary
+from gonie.features.corpus import Corpus
 from gonie.metrics.baselines import BASELINES
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
@@ -25,7 +26,7 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
-from gonie.tasks.tagging.torch.data import TagData
+from gonie.tasks.tagging.torch.data import TagData, read_untagged
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
@@ -143,6 +144,12 @@ class TagJob:
         """Encode the sentences of a split, long ones in windows."""
         encoded = self.predictor(model).encode(self._sentences(split))
         return encoded._replace(corpus=with_context(model, encoded.corpus, self.recipe.model, note))
+
+    def encode_file(self, model: TaggingNetwork, name: str, note: Note) -> Corpus:
+        """Encode the sentences of a tagged file, or of one text per line, long ones in windows."""
+        sentences = read_untagged(self.recipe.data, self.data.tokenizer, name, note)
+        corpus = self.predictor(model).encode(sentences).corpus
+        return with_context(model, corpus, self.recipe.model, note)
 
     def answers(self, predictor: Tagger, encoded: EncodedSentences) -> list[Tagging]:
         """Return the tags of each sentence."""

@@ -75,7 +75,11 @@ class TaggingNetwork(nn.Module):
 
     def states(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the states that the heads read, (B, T, H)."""
-        return self.encode(self.embed(batch), batch["mask"])
+        return self.states_of(self.embed(batch), batch)
+
+    def states_of(self, vectors: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the states that the heads read, (B, T, H), from the vectors of the tokens (B, T, D)."""
+        return self.encode(vectors, batch["mask"])
 
     def forward(self, batch: Mapping[str, Tensor], head: str = TAGS) -> Tensor:
         """Return the scores of a batch, (B, T, K)."""

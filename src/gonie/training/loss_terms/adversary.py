@@ -1,0 +1,194 @@
+"""A domain adversary: states from which the domain of a text cannot be told (``[loss.adversary]``)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from gonie.errors import InputError, RecipeError
+from gonie.features.corpus import Examples
+from gonie.nn.inference import inferring, to_tensors
+from gonie.nn.precision import autocast, widened
+from gonie.tasks.paths import InputFile, locate
+from gonie.tasks.section import Section, Size
+from gonie.tasks.torch.job import ExampleJob
+from gonie.training.loss_terms.term import TermContext, TermPart
+
+STEEPNESS = 10.0
+"""γ of the paper: how fast λ rises."""
+
+
+class AdversaryConfig(Section):
+    """A domain classifier with gradient reversal (Ganin et al. 2016, arXiv:1505.07818)."""
+
+    text: InputFile | None = Field(
+        default=None,
+        description="unlabelled text of the target domain, one text per line, or a file in a format of the "
+        "task, whose labels are ignored; unset: only the domains of the training examples are compared",
+    )
+    weight: float = Field(
+        default=1.0, ge=0, description="λ at the end, the strength of the reversed gradient"
+    )
+    ramp: float = Field(
+        default=1.0, gt=0, description="share of train.epochs in which λ rises from 0 to its full value"
+    )
+    rate: float = Field(
+        default=5.0,
+        gt=0,
+        description="learning rate of the classifier of domains, as a multiple of that of the model; it must "
+        "keep up with the model",
+    )
+    penalty: float = Field(
+        default=1.0,
+        ge=0,
+        description="γ, penalty of the slope of the classifier of domains, without which it oscillates",
+    )
+    hidden: Size = Field(default=100, description="hidden units of the classifier of domains")
+    per: Literal["sentence", "token"] = Field(
+        default="sentence",
+        description="what the classifier reads: the mean state of a sentence, or each token (taggers only)",
+    )
+
+
+class Adversary(nn.Module):
+    """Cross-entropy of a classifier of domains over states with reversed gradient: Ganin et al. 2016.
+
+    The classifier, log softmax(V relu(W x + b) + c), learns the domain of x. The gradient that reaches the
+    states is multiplied by −λ, so the model learns states that have nothing to do with the domain
+    (arXiv:1505.07818). λ = weight · (2 / (1 + exp(−10 p)) − 1), where p rises from 0 to 1 in the first
+    ``ramp`` of training. x is the mean of the states of a sentence, or each of them; of text models it is the
+    vector of the text.
+
+    Two things keep this game from oscillating. The classifier has a higher learning rate than the model
+    (Heusel et al. 2017, arXiv:1706.08500). And its slope is penalised by γ/2 ‖∂ cross-entropy / ∂ x‖², which
+    changes only the classifier (Mescheder, Geiger & Nowozin 2018, arXiv:1801.04406).
+
+    Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Texts of the target are
+    one more domain. At each step as many of them are drawn as the batch has examples.
+    """
+
+    moves = ("steps",)
+    steps: Tensor
+
+    def __init__(self, config: AdversaryConfig, context: TermContext) -> None:
+        super().__init__()
+        job = context.need_job("adversary")
+        known = getattr(job, "domains", None)
+        self._domains = 1 if known is None else int(known.max()) + 1
+        if config.text is None and self._domains < 2:
+            raise RecipeError(
+                ["loss.adversary.text: needs text of another domain, or training examples of several domains"]
+            )
+        width = _state_width(job, context)
+        outputs = self._domains + (config.text is not None)
+        self.hidden = nn.Linear(width, config.hidden)
+        self.output = nn.Linear(config.hidden, outputs)
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+        self.rate_scale = config.rate
+        self._config = config
+        self._total = max(1.0, config.ramp * context.steps)
+        self._precision = context.recipe.train.precision
+        self._device = context.device
+        self._target, self._digest = None, ""
+        if config.text is not None:
+            self._target = _target(job, context, config.text)
+            self._digest = hashlib.sha256(locate(config.text).read_bytes()).hexdigest()
+
+    def digest(self) -> str:
+        """Return a digest of the text of the target domain."""
+        return self._digest
+
+    def strength(self) -> float:
+        """Return λ at the current step."""
+        progress = min(1.0, int(self.steps) / self._total)
+        return self._config.weight * (2 / (1 + math.exp(-STEEPNESS * progress)) - 1)
+
+    def forward(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
+        """Return the cross-entropy of the domains, mean over what is classified. Shape: ()."""
+        strength = self.strength()
+        self.steps += 1
+        parts = [(states, batch, self._own_domains(states, batch))]
+        if self._target is not None:
+            target = self._drawn(self._target, len(states))
+            with autocast(self._precision, self._device):
+                others = model.states(target)
+            parts.append((others, target, states.new_full((len(others),), self._domains, dtype=torch.int64)))
+        read = [self._read(*part) for part in parts]
+        vectors, domains = (torch.cat(each) for each in zip(*read, strict=True))  # (M, H), (M,)
+        reversed_gradient: Tensor = _Reversal.apply(vectors, strength)  # type: ignore[no-untyped-call]
+        loss = self._loss(reversed_gradient, domains).mean()
+        return loss + self._config.penalty * self._slope(vectors.detach(), domains)
+
+    def _loss(self, vectors: Tensor, domains: Tensor) -> Tensor:
+        """Return the cross-entropy of each row of vectors (M, H) with domains (M,). Shape: (M,)."""
+        return F.cross_entropy(self.output(self.hidden(vectors).relu()), domains, reduction="none")
+
+    def _slope(self, vectors: Tensor, domains: Tensor) -> Tensor:
+        """Return ‖∂ loss / ∂ vector‖² / 2, mean over the vectors (M, H). Shape: ()."""
+        vectors.requires_grad_()
+        total = self._loss(vectors, domains).sum()
+        (slopes,) = torch.autograd.grad(total, vectors, create_graph=True)
+        return slopes.square().sum(1).mean() / 2
+
+    def _own_domains(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
+        """Return the domain of each example of a training batch. Shape: (N,)."""
+        if "domains" in batch:
+            return batch["domains"].long()
+        return torch.zeros(len(states), dtype=torch.int64, device=states.device)
+
+    def _read(self, states: Tensor, batch: Mapping[str, Tensor], domains: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what is classified, and its domains. Shape: (M, H), (M,)."""
+        states = widened(states)
+        if states.dim() == 2:  # the vectors of texts
+            return states, domains
+        mask = batch["mask"]  # (B, T)
+        if self._config.per == "token":
+            return states[mask], domains.unsqueeze(1).expand_as(mask)[mask]
+        inside = states.where(mask.unsqueeze(2), 0.0)
+        return inside.sum(1) / mask.sum(1, keepdim=True), domains
+
+    def _drawn(self, examples: Examples, size: int) -> dict[str, Tensor]:
+        """Return a batch of examples, drawn uniformly."""
+        rows = torch.randint(len(examples), (size,)).numpy()
+        return to_tensors(examples.batch(rows), self._device)
+
+
+class _Reversal(torch.autograd.Function):
+    """The identity, with the gradient multiplied by −λ."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, strength: float) -> Tensor:
+        ctx.strength = strength
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        return -ctx.strength * grads[0], None
+
+
+def _state_width(job: ExampleJob, context: TermContext) -> int:
+    """Return the width of the states, from those of a training example."""
+    model: Any = context.model
+    row = torch.zeros(1, dtype=torch.int64).numpy()
+    with inferring(model):
+        return int(model.states(to_tensors(job.train.batch(row), context.device)).shape[-1])
+
+
+def _target(job: ExampleJob, context: TermContext, name: str) -> Examples:
+    """Return the encoded texts of the target domain, with the vectors of frozen sources."""
+    examples = job.encode_file(context.model, name, context.note)
+    if not len(examples):
+        raise InputError("no texts of the target domain", path=name, fix="Set loss.adversary.text to others")
+    return examples
+
+
+PART = TermPart(
+    help="states that do not reveal the domain of a text", section=AdversaryConfig, build=Adversary
+)

@@ -1,0 +1,123 @@
+"""Distillation of the model that training starts from (``[loss.distill]``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from gonie.errors import RecipeError
+from gonie.nn.crf.chain import Chain
+from gonie.nn.crf.log_marginals import IMPOSSIBLE, log_marginals
+from gonie.nn.heads.crf import CRFHead
+from gonie.nn.heads.multi_label import MultiLabelHead
+from gonie.nn.heads.objectives import AnyOf
+from gonie.nn.heads.text_value import TextValueHead
+from gonie.nn.precision import widened
+from gonie.tasks.section import Section
+from gonie.text.schemes import OUTSIDE
+from gonie.training.loss_terms.frozen_copy import FrozenCopy
+from gonie.training.loss_terms.term import TermContext, TermPart
+
+
+class DistillConfig(Section):
+    """Distillation of the old labels from train.start (Hinton et al. 2015; Monaikul et al. 2021)."""
+
+    weight: float = Field(default=1.0, ge=0, description="weight of the divergence from the start")
+    temperature: float = Field(
+        default=2.0, gt=0, description="τ, by which scores are divided; higher is softer"
+    )
+
+
+class Distill:
+    """w τ² Σ KL(q ‖ p): the labels of the start are learned from its probabilities q, not from the new file.
+
+    Hinton, Vinyals & Dean 2015 (arXiv:1503.02531), for new labels Li & Hoiem 2016 (arXiv:1606.09282), for
+    new entity types ExtendNER of Monaikul et al. 2021 (AAAI). q and p are the probabilities of the old labels
+    with scores divided by τ; the new labels are left out and the rest renormalised. The sum is over the
+    labels, and over the tokens of a sentence; the value is the mean over the sentences, as that of the loss.
+
+    * **Taggers.** Only tokens that may be O are distilled: in the new file O means "no new type", so it says
+      nothing about old types. Tokens of entities keep their gold tags. With a CRF, q and p are marginals. p
+      is given the gold tags of the entities and that each O token has an old tag. Then
+      p(y) = p(the file is right) · p(y | the file is right). The loss with partial labels (O: O or any old
+      tag) trains the first factor, and this term the second. Plain tags without O are all distilled.
+    * **Text models.** Every text is distilled. Of multi-label texts, each label counts as a decision.
+    """
+
+    def __init__(self, config: DistillConfig, context: TermContext) -> None:
+        start = context.need_start("distill")
+        labels = list(context.need_job("distill").encoding.labels)
+        if lost := sorted({*start.encoding.labels} - {*labels}):
+            raise RecipeError(
+                [
+                    f"loss.distill: labels of train.start are not kept: {', '.join(lost)}; "
+                    "set train.keep_labels=true"
+                ]
+            )
+        if any(isinstance(part, TextValueHead) for part in context.model.modules()):
+            raise RecipeError(["loss.distill: works only with labels, not with values"])
+        self._config = config
+        self._teacher = FrozenCopy(context.model)
+        self._old = torch.tensor([label in set(start.encoding.labels) for label in labels])  # (K,)
+        self._old = self._old.to(context.device)
+        self._outside = labels.index(OUTSIDE) if OUTSIDE in labels else None
+
+    def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
+        """Return the weighted divergence. Shape: ()."""
+        scores, gold = widened(model.score(states, batch)), self._teacher.scores(batch)
+        if "tags" in batch and "labels" not in batch:
+            value = self._of_tokens(model.head(), scores, gold, batch)
+        else:
+            value = self._of_texts(model.head(), scores, gold)
+        return self._config.weight * self._config.temperature**2 * value
+
+    def _of_texts(self, head: nn.Module, scores: Tensor, gold: Tensor) -> Tensor:
+        """Return the divergence, from scores (N, K), mean over texts. Shape: ()."""
+        own, teacher = (each[:, self._old] / self._config.temperature for each in (scores, gold))
+        if isinstance(head, MultiLabelHead):
+            own, teacher = (F.logsigmoid(torch.stack([each, -each])) for each in (own, teacher))
+            return _divergence(teacher, own).sum() / scores.shape[0]
+        return _divergence(teacher.log_softmax(1), own.log_softmax(1)).sum() / len(scores)
+
+    def _of_tokens(
+        self, head: nn.Module, scores: Tensor, gold: Tensor, batch: Mapping[str, Tensor]
+    ) -> Tensor:
+        """Return the divergence, from scores (B, T, K), mean over sentences. Shape: ()."""
+        mask = batch["mask"]
+        options = _options(head, batch["tags"].where(mask, 0), scores.shape[2])  # (B, T, K)
+        distilled = mask if self._outside is None else mask & options[:, :, self._outside]  # (B, T)
+        given = torch.where(distilled.unsqueeze(2), self._old, options)
+        student = self._log_p(head, scores, mask, given)
+        with torch.no_grad():
+            teacher = self._log_p(self._teacher.model.head(), gold, mask, self._old.expand_as(options))
+        found = _divergence(teacher, student).where(distilled.unsqueeze(2) & self._old, 0.0)
+        return found.sum() / len(mask)
+
+    def _log_p(self, head: nn.Module, scores: Tensor, mask: Tensor, options: Tensor) -> Tensor:
+        """Return the log-probability of each tag among the options (B, T, K). Shape: (B, T, K)."""
+        fitting = (scores / self._config.temperature).masked_fill(~options, IMPOSSIBLE)
+        if not isinstance(head, CRFHead):
+            return fitting.log_softmax(2)
+        chain = Chain(*(part / self._config.temperature for part in head.crf.learned()))
+        return log_marginals(fitting, mask, chain)
+
+
+def _options(head: nn.Module, tags: Tensor, size: int) -> Tensor:
+    """Return which of the K tags each token may have by the file. Shape: (B, T) -> (B, T, K)."""
+    objective = getattr(head, "objective", None)
+    if isinstance(objective, AnyOf):
+        return objective.options[tags]
+    return F.one_hot(tags.clamp(min=0), size).bool()
+
+
+def _divergence(teacher: Tensor, student: Tensor) -> Tensor:
+    """Return the terms q (log q − log p) of the divergence, from log q and log p."""
+    return teacher.exp() * (teacher - student)
+
+
+PART = TermPart(help="distillation of the old labels from train.start", section=DistillConfig, build=Distill)

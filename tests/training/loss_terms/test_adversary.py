@@ -1,0 +1,164 @@
+"""Tests the domain adversary: its gradient, its schedule, its file, and a task that it must win."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+from gonie.errors import RecipeError, ResumeError
+from gonie.nn.inference import inferring, to_tensors
+from gonie.tasks.recipe import load_recipe
+from gonie.training.fit import begin_training
+from gonie.training.loss_terms.adversary import Adversary
+from gonie.training.run import resume_run, start_run
+
+from .conftest import Bench, Silent, Texts, accuracy, encoded_texts, text_job, trained
+
+CPU = torch.device("cpu")
+
+
+def test_the_model_gets_the_reversed_gradient_of_the_classifier(bench: Bench) -> None:
+    """Without a penalty, it is −λ times the gradient of the same cross-entropy without reversal."""
+    job = bench.job("tag", "loss.adversary.penalty=0", "loss.adversary.weight=0.7", term="adversary")
+    session = begin_training(job)
+    term = session.terms["adversary"]
+    assert isinstance(term, Adversary)
+    term.steps.fill_(10**6)
+    assert term.strength() == pytest.approx(0.7, abs=1e-3)
+    batch = to_tensors(job.train.batch(np.arange(4)), CPU)
+    states = session.model.eval().states(batch).detach().requires_grad_()
+    term._target = None  # only the own texts, all of domain 0
+    term(session.model, batch, states).backward()
+    plain = states.detach().clone().requires_grad_()
+    mask = batch["mask"].unsqueeze(2)
+    means = (plain * mask).sum(1) / mask.sum(1)
+    term._loss(means, torch.zeros(4, dtype=torch.int64)).mean().backward()
+    assert states.grad is not None
+    assert plain.grad is not None
+    torch.testing.assert_close(states.grad, -term.strength() * plain.grad)
+
+
+def test_the_strength_rises_as_in_the_paper(bench: Bench) -> None:
+    job = bench.job("tag", "train.epochs=2", "loss.adversary.ramp=0.5", term="adversary")
+    term = begin_training(job).terms["adversary"]
+    assert isinstance(term, Adversary)
+    assert term.strength() == 0.0
+    for steps, progress in ((5, 0.5), (10, 1.0), (20, 1.0)):  # 2 epochs of 10 steps, half of them
+        term.steps.fill_(steps)
+        assert term.strength() == pytest.approx(2 / (1 + math.exp(-10 * progress)) - 1)
+
+
+@pytest.mark.parametrize("per", ["sentence", "token"])
+def test_padding_and_company_do_not_change_what_is_classified(bench: Bench, per: str) -> None:
+    job = bench.job("tag", f"loss.adversary.per={per}", term="adversary")
+    session = begin_training(job)
+    term, model = session.terms["adversary"], session.model.eval()
+    assert isinstance(term, Adversary)
+    alone, together = (to_tensors(job.train.batch(np.array(rows)), CPU) for rows in ([3], [3, 0, 1]))
+    one = term._read(model.states(alone), alone, torch.zeros(1, dtype=torch.int64))[0]
+    many = term._read(model.states(together), together, torch.zeros(3, dtype=torch.int64))[0]
+    torch.testing.assert_close(many[: len(one)], one)
+
+
+def test_named_domains_of_training_examples_are_told_apart(bench: Bench) -> None:
+    job = bench.job("tag", "loss.adversary.text=none", term="adversary")
+    session = begin_training(job)
+    term = session.terms["adversary"]
+    assert isinstance(term, Adversary)
+    assert term.output.out_features == 3
+    batch = to_tensors(job.train.batch(np.arange(3)), CPU) | {"domains": torch.tensor([0, 2, 1])}
+    assert torch.isfinite(term(session.model, batch, session.model.states(batch)))
+    del job.domains
+    with pytest.raises(RecipeError, match=r"loss\.adversary\.text: needs text of another domain"):
+        begin_training(job)
+
+
+@pytest.mark.parametrize("name", ["target.txt", "target.conll"])
+def test_the_target_is_plain_text_or_a_file_of_the_task(
+    bench: Bench, toy: Path, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    text = (
+        (toy / "dev.conll").read_text("utf-8")
+        if name.endswith("conll")
+        else "Anna is in Lima .\n\nIt rains .\n"
+    )
+    path.write_text(text, "utf-8")
+    job = bench.job("tag", f"loss.adversary.text={path}", term="adversary")
+    notes: list[str] = []
+    term = begin_training(job, notes.append).terms["adversary"]
+    assert isinstance(term, Adversary)
+    assert term._target is not None
+    assert len(term._target) == (20 if name.endswith("conll") else 2)
+    assert any(name in note for note in notes)
+
+
+def test_paths_are_absolute_and_missing_files_are_refused(
+    bench: Bench, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe = load_recipe(toy / "toy.toml", ["loss.adversary.text=target.txt", "train.epochs=1"])
+    with pytest.raises(RecipeError, match=r"loss\.adversary\.text: file not found"):
+        start_run(recipe, tmp_path / "run", Silent())
+    Path("target.txt").write_text("Anna sleeps .\n", "utf-8")
+    assert start_run(recipe, tmp_path / "run", Silent()) is not None
+    kept = load_recipe(tmp_path / "run" / "recipe.toml").loss["adversary"]
+    assert kept == {"text": str(tmp_path / "target.txt")}
+
+
+def test_a_run_does_not_resume_with_another_target(toy: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target.txt"
+    target.write_text("Anna sleeps .\n", "utf-8")
+    changes = [f"loss.adversary.text={target}", "train.epochs=2", "train.checkpoint_seconds=1e-9"]
+    with pytest.raises(RuntimeError, match="stopped"):
+        start_run(load_recipe(toy / "toy.toml", changes), tmp_path / "run", Silent(steps=3))
+    target.write_text("Bert sleeps .\n", "utf-8")
+    with pytest.raises(ResumeError, match="a file that the recipe names changed"):
+        resume_run(tmp_path / "run", Silent())
+
+
+# --- a task that it must win -----------------------------------------------------------------------------
+
+MOODS = {"good": ("fine", "lovely", "clever", "warm"), "bad": ("dull", "silly", "endless", "cold")}
+PLACES = ("here", "there")
+
+
+def texts(number: int, domain: int, seed: int) -> Texts:
+    """Return texts of a mood, whose domain shows in the place that most of them name."""
+    chance = random.Random(seed)
+    found = []
+    for at in range(number):
+        label = ("good", "bad")[at % 2]
+        words = [f"w{chance.choice('abcdefghijklmnopqrstuvwx')}" for _ in range(4)]
+        words += [PLACES[domain if chance.random() < 0.95 else 1 - domain], chance.choice(MOODS[label])]
+        found.append((label, " ".join(chance.sample(words, len(words)))))
+    return found
+
+
+@pytest.mark.long
+def test_a_fresh_probe_cannot_tell_the_domain_while_the_task_is_learned(tmp_path: Path) -> None:
+    target = tmp_path / "target.txt"
+    target.write_text("".join(f"{text}\n" for _, text in texts(800, 1, seed=2)), "utf-8")
+    size = 1000
+    held = texts(2 * size, 0, seed=3) + texts(2 * size, 1, seed=4)
+    probes, scores = [], []
+    for term in ([], [f"loss.adversary.text={target}", "loss.adversary.ramp=0.3", "loss.adversary.rate=1"]):
+        changes = ["model.encoder.kind=none", "train.epochs=12", "train.schedule=linear", *term]
+        job = text_job(tmp_path, *changes, train=texts(800, 0, seed=1))
+        model = trained(job)
+        batch = encoded_texts(job, model, tmp_path, held)
+        with inferring(model):
+            states = model.states(batch).numpy()
+        domains, learning = np.repeat([0, 1], 2 * size), np.arange(4 * size) % (2 * size) < size
+        probe = LogisticRegression(max_iter=2000).fit(states[learning], domains[learning])
+        probes.append(probe.score(states[~learning], domains[~learning]))
+        scores.append(accuracy(model, batch))
+    assert min(scores) > 0.98, "in both domains"
+    assert probes[0] > 0.75, "without the adversary, the states show the domain"
+    assert abs(probes[1] - 0.5) < 0.05
