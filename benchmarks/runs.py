@@ -57,7 +57,7 @@ def fitted(run: Run, score: Literal["dev", "test"] = "test") -> Fitted:
     import torch
 
     from gonie.tasks.recipe import load_recipe
-    from gonie.tasks.table import TASKS
+    from gonie.tasks.start import resolve_recipe
     from gonie.tasks.torch.checkpoint import load_weights
     from gonie.tasks.torch.dev_evaluator import DevEvaluator
     from gonie.tasks.torch.prepare import prepare
@@ -67,7 +67,7 @@ def fitted(run: Run, score: Literal["dev", "test"] = "test") -> Fitted:
     torch.set_num_threads(1)
     started = time.monotonic()
     recipe = load_recipe(run.recipe, run.settings)
-    job = prepare(TASKS[recipe.task].resolve(recipe, lambda text: None), lambda text: None)
+    job = prepare(resolve_recipe(recipe, lambda text: None), lambda text: None)
     session = begin_training(job)
     read = time.monotonic() - started
     with tempfile.TemporaryDirectory() as scratch:

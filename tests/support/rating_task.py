@@ -56,8 +56,8 @@ from gonie.tasks.torch.example_training import add_example_comparisons, example_
 from gonie.tasks.torch.job import BaselineScores, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.matrices import squared_norm
-from gonie.tasks.torch.start import load_start
 from gonie.tasks.torch.task import RunContext
+from gonie.tasks.torch.trained import load_start
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import build_extractors, fit_encoding, pretrained_table, vectors_of
 from gonie.text.labelled_text import LabelledText
@@ -452,7 +452,7 @@ class RatingJob:
         self.labels = Counter(text.labels[0] for text in self.texts)
         passages = Passages(tokenizer=tokenizer(language=data.language, unit=data.token_unit))
         sentences = [passages(text).sentences[0] for text in self.texts]
-        self.start = load_start(recipe)
+        self.start, self.domains = load_start(recipe), None
         vectors, self.sources = vectors_of(data, self.start), load_sources(recipe, note)
         extractors = build_extractors(recipe)
         words, _ = fit_encoding(

@@ -17,6 +17,7 @@ from gonie.errors import RecipeError
 from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.training.loss_terms.table import check_terms, with_absolute_terms
 
@@ -198,7 +199,7 @@ def load_cells(
             found = missing_paths(recipe)
             if not found:
                 absolute = with_absolute_terms(with_absolute_paths(recipe))
-                resolved = TASKS[recipe.task].resolve(absolute, notes.setdefault)
+                resolved = resolve_recipe(absolute, notes.setdefault)
                 recipes.append(_with_defaults(cast("CorpusRecipe", resolved)))
         except RecipeError as error:
             found = error.problems

@@ -1,4 +1,4 @@
-"""The recipe of a model that starts from another one (``train.start``): the shape of its network.
+"""Resolved recipes: keys that depend on other files, such as the network of a model to start from.
 
 ``gonie.tasks.torch.start`` has the torch half: vocabularies, vectors and weights.
 """
@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from gonie.tasks.parts import Part
 from gonie.tasks.paths import locate
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import RECIPE
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import CorpusRecipe, Recipe
+from gonie.tasks.table import TASKS
 
 OWN_PARTS = frozenset({"head", "dropout", "adapter"})
 """Keys of ``model`` that a new model does not take from its start."""
@@ -25,6 +25,16 @@ FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
 
 Type = TypeVar("Type", bound=CorpusRecipe)
+
+
+def resolve_recipe(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
+    """Fill in the keys that depend on other files: the start, and what the task resolves (``Task.resolve``).
+
+    ``note`` receives notes for the user. Resolving a recipe twice changes nothing.
+    """
+    if isinstance(recipe, CorpusRecipe):
+        recipe = with_shape_of_start(recipe, note)
+    return TASKS[recipe.task].resolve(recipe, note)
 
 
 def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
@@ -50,15 +60,6 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     if found := [f"{key} = {value}" for key, value in _changes(own, new)]:
         note(f"as in {Path(name).name}, where training starts: {', '.join(found)}")
     return changed
-
-
-def with_single_pass(recipe: Type, head: Part | None, note: Callable[[str], None]) -> Type:
-    """Return the recipe with one epoch if its head is fitted in one pass (``Part.fitted``)."""
-    train = recipe.train
-    if head is None or not head.fitted or train.episodes is not None or train.epochs == 1:
-        return recipe
-    note("the head is computed in one pass over the training examples: train.epochs = 1")
-    return recipe.model_copy(update={"train": train.model_copy(update={"epochs": 1})})
 
 
 def _keys(section: BaseModel) -> list[str]:

@@ -14,7 +14,8 @@ from gonie.export.exportable import Exportable
 from gonie.runtime.bundle import INDEX, read_bundle
 from gonie.tasks.load import bundle_kinds, find_bundle
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.torch.prepare import example_task, read_dev
+from gonie.tasks.torch.example_task import example_task
+from gonie.tasks.torch.prepare import read_dev
 from gonie.tasks.torch.trained import load_trained
 from gonie.tasks.torch.word_data import Note
 

@@ -22,6 +22,7 @@ from gonie.system.files import atomic_write
 from gonie.tasks.paths import with_absolute_paths
 from gonie.tasks.recipe import load_recipe, recipe_name, recipe_origin, write_recipe
 from gonie.tasks.sections import Recipe
+from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
 from gonie.tasks.torch.checkpoint import load_weights
@@ -127,7 +128,7 @@ def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = 
     ``name`` is the file or the name that the recipe was loaded by. The run remembers it.
     """
     task = TASKS[recipe.task]
-    recipe = task.resolve(with_absolute_terms(with_absolute_paths(recipe)), display.note)
+    recipe = resolve_recipe(with_absolute_terms(with_absolute_paths(recipe)), display.note)
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)
         check_terms(each)
@@ -156,7 +157,7 @@ def resume_run(
         with_absolute_paths(load_recipe(run.recipe, changes, command=command))
     )
     if wanted != own:  # unless the run resolved a setting, such as auto, to its own
-        wanted = TASKS[own.task].resolve(wanted, lambda text: None)
+        wanted = resolve_recipe(wanted, lambda text: None)
     if wanted != own:
         differ = "; ".join(_differences(own.model_dump(mode="json"), wanted.model_dump(mode="json")))
         raise ResumeError(

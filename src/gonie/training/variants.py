@@ -8,6 +8,7 @@ from typing import Any, cast
 from gonie.errors import RecipeError
 from gonie.tasks.recipe import check_recipe
 from gonie.tasks.sections import CorpusRecipe, Recipe
+from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.training.folder import file_name
 
@@ -48,4 +49,4 @@ def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> Cor
             problems.append(f"unknown key: {key}")
     values.setdefault("train", {})["baselines"] = False
     changed: CorpusRecipe = check_recipe(values, source=f"variant {name!r}", problems=problems)
-    return cast("CorpusRecipe", TASKS[changed.task].resolve(changed, lambda text: None))
+    return cast("CorpusRecipe", resolve_recipe(changed, lambda text: None))

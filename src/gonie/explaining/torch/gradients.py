@@ -11,7 +11,7 @@ from gonie.errors import GonieError
 from gonie.explaining.methods import Gradients, TakeGradients
 from gonie.explaining.torch.path_integral import STEPS, integrate
 from gonie.nn.inference import evaluating
-from gonie.tasks.torch.prepare import example_task
+from gonie.tasks.torch.example_task import example_task
 from gonie.tasks.torch.task import GradientTask
 from gonie.tasks.torch.trained import load_trained
 

@@ -55,14 +55,14 @@ def _torch() -> TorchTask:
 
 
 def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
-    """Return the recipe with the network of the model that it starts from, if any.
+    """Return the recipe with one epoch and no bag if its head is fitted in one pass.
 
-    A recipe whose head is fitted in one pass has one epoch, and no bag, which such a head does not use.
+    Such a head does not use a bag.
     """
     from gonie.tasks.parts import TEXT_HEADS
-    from gonie.tasks.start import with_shape_of_start, with_single_pass
+    from gonie.tasks.single_pass import with_single_pass
 
-    text = with_shape_of_start(cast("TextRecipe", recipe), note)
+    text = cast("TextRecipe", recipe)
     head = TEXT_HEADS.get(text.model.head.kind)
     if head is not None and head.fitted and text.model.bag is not None:
         note(f"model.bag = none: the head {text.model.head.kind} uses only the vectors of texts")

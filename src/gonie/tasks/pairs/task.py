@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, cast
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from gonie.tasks.pairs.bundle import PairBundle
 from gonie.tasks.pairs.load import load_pair_bundle
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from gonie.tasks.pairs.explanation import PairExplanations
     from gonie.tasks.pairs.recipe import PairRecipe
     from gonie.tasks.pairs.records import PairRecords
-    from gonie.tasks.sections import CorpusRecipe, Recipe
     from gonie.tasks.torch.task import TorchTask
 
 
@@ -54,13 +53,6 @@ def _torch() -> TorchTask:
     return task
 
 
-def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
-    """Return the recipe with the network of the model that it starts from, if any."""
-    from gonie.tasks.start import with_shape_of_start
-
-    return with_shape_of_start(cast("CorpusRecipe", recipe), note)
-
-
 PAIRS = Task(
     name="pair",
     model="pair classifier",
@@ -76,5 +68,4 @@ PAIRS = Task(
     evaluation=_evaluation,
     explanation=_explanation,
     baselines=_baselines,
-    resolve=_resolve,
 )

@@ -55,16 +55,16 @@ def _torch() -> TorchTask:
 
 
 def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
-    """Return the recipe with the network of its start, or the contextual sources that suit its file.
+    """Return the recipe with the contextual sources that suit its training file.
 
     A recipe whose head is fitted in one pass has one epoch.
     """
     from gonie.tasks.parts import TAG_HEADS
-    from gonie.tasks.start import with_shape_of_start, with_single_pass
+    from gonie.tasks.single_pass import with_single_pass
     from gonie.tasks.tagging.torch.data import training_sentences
     from gonie.tasks.torch.contextual import resolve_sources
 
-    tagging = with_shape_of_start(cast("TagRecipe", recipe), note)
+    tagging = cast("TagRecipe", recipe)
     tagging = with_single_pass(tagging, TAG_HEADS[tagging.model.head.kind], note)
     return resolve_sources(tagging, training_sentences(tagging), note)
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from gonie.export.exportable import Exportable
 from gonie.features.corpus import Examples
 from gonie.metrics.counts import Counts
@@ -145,6 +148,11 @@ class ExampleJob(Job, Protocol):
     @property
     def start(self) -> Start | None:
         """The model that the recipe starts from, if it names one."""
+        ...
+
+    @property
+    def domains(self) -> NDArray[np.integer] | None:
+        """The number of the domain of each training example (N,), if training files are named."""
         ...
 
     @property

@@ -12,9 +12,11 @@ from gonie.errors import GonieError, RecipeError
 from gonie.features.lm_text import TokenisingProgress
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe, NoiseConfig, NoisyCorpusConfig, Recipe
 from gonie.tasks.table import TASKS
+from gonie.tasks.torch.example_task import example_task
 from gonie.tasks.torch.job import ExampleJob, Job, Note
 from gonie.tasks.torch.synthetic import SyntheticModel
-from gonie.tasks.torch.task import ExampleTask, GradientCheckTask, RunContext
+from gonie.tasks.torch.task import GradientCheckTask, RunContext
+from gonie.tasks.torch.trained import load_start
 
 Advance = Callable[[TokenisingProgress], None]
 
@@ -41,7 +43,8 @@ def prepare(recipe: Recipe, note: Note, *, folder: Path | None = None, advance: 
         _refuse_unused_gazetteers(recipe)
         for key, needed in without_effect(recipe):
             note(f"{key} has no effect: {needed}")
-    return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance))
+    start = load_start(recipe) if isinstance(recipe, CorpusRecipe) else None
+    return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance, start))
 
 
 def _refuse_unused_gazetteers(recipe: CorpusRecipe) -> None:
@@ -85,14 +88,6 @@ def without_effect(recipe: CorpusRecipe) -> Iterator[tuple[str, str]]:
         for key in ("context_window", "context_grams"):
             if getattr(data, key) != CorpusConfig.model_fields[key].default:
                 yield f"data.{key}", unused
-
-
-def example_task(name: str) -> ExampleTask:
-    """Return the torch half of a task over labelled examples. Any other task raises an error."""
-    half = TASKS[name].torch()
-    if not isinstance(half, ExampleTask):
-        raise GonieError(f"a {TASKS[name].model} does not learn from labelled examples")
-    return half
 
 
 def read_dev(recipe: Recipe, note: Note) -> Sequence[Any]:

@@ -20,7 +20,7 @@ def sample_rows(
 
     ``note`` receives how many examples (``noun``) and mentions there are, and types that have too few.
     """
-    shots, file = recipe.train.shots, recipe.data.train
+    shots, file = recipe.train.shots, recipe.data.train_name
     sampler = ShotSampler(mentions)
     if not sampler.totals:
         raise InputError(f"no {noun} with labels to sample", path=file, fix="Set train.shots to 0")

@@ -8,10 +8,8 @@ the first step, the states of the new model are those of the start for any text.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,7 +23,6 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.torch.trained import BEST, load_trained
 
 LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
@@ -56,11 +53,8 @@ class Start:
     encoding: Any
     """The encoding of its task."""
     model: nn.Module
-
-    @cached_property
-    def digest(self) -> str:
-        """A digest of its weights. A run that starts from it resumes only with the same ones."""
-        return hashlib.sha256((self.folder / BEST).read_bytes()).hexdigest()
+    digest: str
+    """A digest of its weights. A run that starts from it resumes only with the same ones."""
 
     @property
     def words(self) -> Encoding:
@@ -127,19 +121,6 @@ class Copied:
     def __str__(self) -> str:
         new = f"; new: {', '.join(self.fresh)}" if self.fresh else ""
         return f"{self.copied:,} of {self.total:,} parameters copied{new}"
-
-
-def load_start(recipe: CorpusRecipe) -> Start | None:
-    """Load the model that the recipe starts from, if it names one. It must be a model of the same task."""
-    name = recipe.train.start
-    if name is None:
-        return None
-    trained = load_trained(Path(name))
-    if trained.recipe.task != recipe.task:
-        raise RecipeError(
-            [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]
-        )
-    return Start(Path(name), trained.recipe, trained.encoding, trained.model)
 
 
 class _Indices:

@@ -18,6 +18,7 @@ from gonie.metrics.log_odds import Floats
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job, Note
+from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.synthetic import SyntheticModel
 
 
@@ -31,6 +32,8 @@ class RunContext:
     """The run folder, where a task may store what it has read."""
     advance: Callable[[TokenisingProgress], None] | None = None
     """Receives the progress of tokenising a long text."""
+    start: Start | None = None
+    """The model that the recipe starts from, if it names one."""
 
 
 class OddsPath(NamedTuple):

@@ -5,6 +5,7 @@ This needs only the run folder, not the training data or the file of word vector
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,14 +13,15 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
-from gonie.errors import BundleError, InputError
+from gonie.errors import BundleError, InputError, RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import ENCODING, NETWORK
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.checkpoint import load_weights, read_tensors
 from gonie.tasks.torch.contextual import restore_sources
-from gonie.tasks.torch.prepare import example_task
+from gonie.tasks.torch.example_task import example_task
+from gonie.tasks.torch.start import Start
 
 RECIPE, BEST = "recipe.toml", "best.safetensors"
 
@@ -42,6 +44,21 @@ def load_trained(folder: Path) -> Trained:
     model = task.build(recipe, encoding, words, restore_sources(recipe.model, folder))
     load_weights(folder / BEST, model)
     return Trained(recipe, encoding, model.eval())
+
+
+def load_start(recipe: CorpusRecipe) -> Start | None:
+    """Load the model that the recipe starts from, if it names one. It must be a model of the same task."""
+    name = recipe.train.start
+    if name is None:
+        return None
+    folder = Path(name)
+    trained = load_trained(folder)
+    if trained.recipe.task != recipe.task:
+        raise RecipeError(
+            [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]
+        )
+    digest = hashlib.sha256((folder / BEST).read_bytes()).hexdigest()
+    return Start(folder, trained.recipe, trained.encoding, trained.model, digest)
 
 
 def need_run(folder: Path) -> None:

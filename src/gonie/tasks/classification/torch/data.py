@@ -36,7 +36,7 @@ from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_n
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.shots import sample_rows
-from gonie.tasks.torch.start import Start, load_start
+from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -136,8 +136,11 @@ class CutTexts:
             yield passage
 
 
-def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
-    """Read and encode the data of the recipe. ``note`` receives what was found."""
+def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -> TextData:
+    """Read and encode the data of the recipe. ``note`` receives what was found.
+
+    ``start`` is the model that the recipe starts from, if any.
+    """
     data = recipe.data
     everything = _read("train", data, note)
     train, dev, test = _split(recipe, everything, note)
@@ -146,7 +149,6 @@ def read_text_data(recipe: TextRecipe, note: Note) -> TextData:
     warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
-    start = load_start(recipe)
     vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
@@ -208,7 +210,8 @@ def read_unlabelled(data: TextDataConfig, name: str, note: Note) -> list[Labelle
     """
     path = locate(name)
     if is_table(path, TEXT_FORMATS):
-        texts = _read(name, data.model_copy(update={"format": "auto"}), note)
+        alone = data.model_copy(update={"train": name, "format": "auto", "leave_out": None})
+        texts = _read("train", alone, note)
         return [replace(text, labels=()) for text in texts]
     rows = [(number, line.strip()) for number, line in lines(path)]
     texts = [LabelledText(line, (), (), name, number) for number, line in rows if line]

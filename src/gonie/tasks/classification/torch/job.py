@@ -60,6 +60,7 @@ class TextJob:
         self.labels = data.labels
         self.encoding = data.encoding
         self.start = data.start
+        self.domains = data.train.domains
 
     def rates(self, model: ClassifyingNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""

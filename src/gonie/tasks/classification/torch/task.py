@@ -37,7 +37,7 @@ __all__ = [
 
 def prepare(recipe: TextRecipe, context: RunContext) -> TextJob:
     """Read and encode the data of a recipe."""
-    return TextJob(recipe, read_text_data(recipe, context.note))
+    return TextJob(recipe, read_text_data(recipe, context.note, context.start))
 
 
 def read_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:

@@ -28,7 +28,7 @@ from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.start import Start, load_start
+from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -81,8 +81,11 @@ class PairData:
         return digest.hexdigest()
 
 
-def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
-    """Read, count and encode everything the recipe names. ``note`` receives what was found."""
+def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -> PairData:
+    """Read, count and encode everything the recipe names. ``note`` receives what was found.
+
+    ``start`` is the model that the recipe starts from, if any.
+    """
     data = recipe.data
     columns, everything = _read("train", data, note)
     train, dev, test = _split(recipe, everything, columns, note)
@@ -92,7 +95,6 @@ def read_pair_data(recipe: PairRecipe, note: Note) -> PairData:
     warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, partial(cut_pair, passages), note, noun="pair")
-    start = load_start(recipe)
     vectors, sources = vectors_of(data, start), load_sources(recipe, note)
     words, _ = fit_encoding(
         recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources, start=start
@@ -144,7 +146,8 @@ def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
 
 def read_pairs(data: PairDataConfig, name: str, note: Note) -> list[LabelledPair]:
     """Read the pairs of a file. ``note`` receives what was found."""
-    return _read(name, data.model_copy(update={"format": "auto"}), note)[1]
+    alone = data.model_copy(update={"train": name, "format": "auto", "leave_out": None})
+    return _read("train", alone, note)[1]
 
 
 def pair_data_key(recipe: PairRecipe) -> str:

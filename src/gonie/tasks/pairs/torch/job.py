@@ -58,6 +58,7 @@ class PairJob:
         self.labels = data.labels
         self.encoding = data.encoding
         self.start = data.start
+        self.domains = data.train.domains
         gold = "label" if data.encoding.scale is None else "value"
         for split in (data.dev, data.test):
             check_answers(split, values=gold == "value", advice=f"--set data.{gold}_column=NAME")

@@ -38,7 +38,7 @@ __all__ = [
 
 def prepare(recipe: PairRecipe, context: RunContext) -> PairJob:
     """Read and encode the data of a recipe."""
-    return PairJob(recipe, read_pair_data(recipe, context.note))
+    return PairJob(recipe, read_pair_data(recipe, context.note, context.start))
 
 
 def read_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:

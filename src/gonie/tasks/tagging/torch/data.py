@@ -43,7 +43,7 @@ from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
 from gonie.tasks.tagging.torch.shots import sample_sentences
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.start import Start, load_start
+from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -337,8 +337,11 @@ def _korean_settings(unit: str) -> str:
     return f"--set data.language=ko --set data.unit={unit}"
 
 
-def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
-    """Read and encode the data of the recipe. ``note`` receives what was found."""
+def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> TagData:
+    """Read and encode the data of the recipe. ``note`` receives what was found.
+
+    ``start`` is the model that the recipe starts from, if any.
+    """
     data = recipe.data
     files = _Files(recipe)
     found, target = files.found, files.target
@@ -348,7 +351,6 @@ def read_tag_data(recipe: TagRecipe, note: Note) -> TagData:
     test = files.read("test", note) if data.files("test") else None
 
     part = None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error")
-    start = load_start(recipe)
     vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
     dev_is_train = not data.files("dev") and (train is everything or train is dev)

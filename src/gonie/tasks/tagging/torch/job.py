@@ -64,6 +64,7 @@ class TagJob:
         self.labels = data.labels
         self.encoding = data.encoding
         self.start = data.start
+        self.domains = data.train.domains
 
     def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""

@@ -37,7 +37,7 @@ __all__ = [
 
 def prepare(recipe: TagRecipe, context: RunContext) -> TagJob:
     """Read and encode the data of a recipe."""
-    return TagJob(recipe, read_tag_data(recipe, context.note))
+    return TagJob(recipe, read_tag_data(recipe, context.note, context.start))
 
 
 def read_dev(recipe: TagRecipe, note: Note) -> Sequence[Sentence]:
