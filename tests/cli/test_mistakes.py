@@ -193,7 +193,8 @@ RECIPES_AND_KEYS = [
     ("train ner --set encoder.hidden=300", "ner: encoder: unknown key; did you mean model.encoder?"),
     (
         "train ner --set train.hidden=300",
-        "ner: train.hidden: unknown key; did you mean model.chars.hidden, model.adapter.hidden or model.encoder.hidden?",
+        "ner: train.hidden: unknown key; did you mean model.chars.hidden, model.adapter.hidden or "
+        "model.encoder.hidden?",
     ),
     (
         "train ner --set model.encoder.kind=lstmm",
