@@ -363,8 +363,8 @@ def test_a_bundle_with_values_of_a_wrong_type_is_refused(
         for value in (None, 7, "x", [], {}, [[]], {"x": "y"}):
             if type(value) is type(index[key]) and key in ("gonie", "model", "scores", "recipe"):
                 continue  # informational keys: nothing depends on them
-            if value == index[key]:
-                continue
+            if value == index[key] or (key == "temperature" and value == 7):
+                continue  # a valid value
             file.write_text(json.dumps({**index, key: value}), "utf-8")
             assert gonie("tag", tmp_path / "run", "Anna").refused(), (key, value)
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -230,5 +231,5 @@ class Stopped:
 
     def __exit__(self, *_: object) -> None:
         for pid in self._pids:
-            if psutil.pid_exists(pid):
+            with suppress(ProcessLookupError):  # a process may have ended meanwhile
                 os.kill(pid, signal.SIGCONT)
