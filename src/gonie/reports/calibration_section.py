@@ -27,14 +27,14 @@ RISK_NOTE = "If the model keeps only its most confident answers, this share of t
 
 def error_text(reliability: Reliability) -> str:
     """Return the calibration error in percent, and that of a perfectly calibrated model."""
-    return f"{percent(reliability.error)} (perfect model: {percent(reliability.perfect_error)})"
+    return say(f"{percent(reliability.error)} (perfect model: {percent(reliability.perfect_error)})")
 
 
 def calibration_section(calibration: Calibration, *, noun: str, scores: Mapping[str, str]) -> Markup:
     """Render the diagram, both errors, further ``scores`` and the bins. ``noun`` is what is predicted."""
     values = {
-        "error, equal width": say(error_text(calibration.width)),
-        "error, equal size": say(error_text(calibration.mass)),
+        "error, equal width": error_text(calibration.width),
+        "error, equal size": error_text(calibration.mass),
         **scores,
     }
     header = ("probability", noun, "mean predicted", "correct", "difference")

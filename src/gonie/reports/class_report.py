@@ -116,7 +116,7 @@ def _facts(evaluation: ClassEvaluation, noun: str) -> dict[str, str]:
     values["macro F1"] = percent(evaluation.scores.macro.f1)
     if evaluation.auc is not None:
         values["ROC AUC"] = percent(evaluation.auc)
-    values["calibration error"] = say(error_text(evaluation.calibration.width))
+    values["calibration error"] = error_text(evaluation.calibration.width)
     values[noun] = f"{evaluation.texts:,}"
     values["with errors"] = f"{evaluation.texts - evaluation.right:,}"
     return values

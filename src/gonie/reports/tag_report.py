@@ -128,7 +128,7 @@ def _facts(evaluation: Evaluation) -> dict[str, str]:
         "gold spans": f"{micro.gold:,}",
     }
     if evaluation.calibration is not None:
-        values["calibration error"] = say(error_text(evaluation.calibration.width))
+        values["calibration error"] = error_text(evaluation.calibration.width)
     if evaluation.plain:
         values = {name: values[name] for name in ("macro F1", "sentences", "with errors", "tokens")}
     return values
