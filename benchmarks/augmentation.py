@@ -49,8 +49,8 @@ SETTINGS = (
     "train.device=cpu",
 )
 KINDS = (
-    *("mentions", "tokens", "shuffle", "language-model", "typos", "case"),
-    *("mentions+tokens+shuffle", "mentions+tokens:6:0.7:inside"),
+    *("mentions", "tokens", "shuffle", "crop", "language-model:6:0.3", "typos", "case"),
+    *("mentions+crop", "mentions+tokens+shuffle"),
 )
 
 

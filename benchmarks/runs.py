@@ -1,4 +1,4 @@
-"""Executes many training runs, each in its own process, and writes one line of results per run.
+"""Executes many training runs in several processes, and writes one line of results per run.
 
 A run whose result is in the file already is skipped, so the same command resumes after a kill.
 """
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 Record = dict[str, Any]
+RUNS_PER_PROCESS = 20
+"""A process starts slowly, above all on a GPU."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
 
     limit_spinning()
     context = multiprocessing.get_context("spawn")
-    with context.Pool(jobs, maxtasksperchild=1) as pool:
+    with context.Pool(jobs, maxtasksperchild=RUNS_PER_PROCESS) as pool:
         tasks = [(work, run) for run in open_]
         for number, record in enumerate(pool.imap_unordered(_safely, tasks), start=1):
             with out.open("a", encoding="utf-8") as file:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gonie.text.augment.case import OtherCase
+from gonie.text.augment.crop import CroppedSentence
 from gonie.text.augment.mentions import ReplacedMentions, with_particle
 from gonie.text.augment.pieces import WordPiece
 from gonie.text.augment.shuffle import ShuffledSegments, segments
@@ -135,6 +136,34 @@ def test_shuffled_words_stay_in_their_segment(corpus: tuple[list[Sentence], Sche
         assert copy.tags == sentence.tags
         for start, end in ranges:
             assert Counter(copy.words[start:end]) == Counter(sentence.words[start:end])
+
+
+@settings(deadline=None)
+@given(corpora(), st.integers(0, 50))
+def test_a_crop_is_a_part_of_its_sentence_with_whole_mentions(
+    corpus: tuple[list[Sentence], Scheme], seed: int
+) -> None:
+    sentences, scheme = corpus
+    change = CroppedSentence(scheme=scheme, rate=1.0)
+    for sentence in sentences:
+        copy = change(sentence, generator(seed))
+        if copy is None:
+            continue
+        parts = [sentence.words[start : start + len(copy)] for start in range(len(sentence) - len(copy) + 1)]
+        assert copy.words in parts
+        assert len(copy) < len(sentence)
+        known = mentions(sentence, scheme)
+        assert all(each in known for each in mentions(copy, scheme))
+
+
+def test_crops_show_text_without_the_mention() -> None:
+    sentence = Sentence(("a", "b", "X", "Y", "c", "d"), ("O", "O", "B-PER", "I-PER", "O", "O"))
+    change = CroppedSentence(scheme=IOB2, rate=1.0)
+    copies = [copy for seed in range(300) if (copy := change(sentence, generator(seed))) is not None]
+    assert {mentions(copy, IOB2) == [] for copy in copies} == {True, False}
+    assert not any({"X", "Y"} & {*copy.words} == {"X"} for copy in copies), "a mention is never cut"
+    few = [CroppedSentence(scheme=IOB2, rate=0.2)(sentence, generator(seed)) for seed in range(50)]
+    assert all(copy is None or len(copy) >= 4 for copy in few)
 
 
 def test_segments_of_plain_tags_are_runs_of_one_tag() -> None:

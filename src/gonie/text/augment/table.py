@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gonie.text.augment.case import OtherCase
 from gonie.text.augment.copies import Augment
+from gonie.text.augment.crop import CroppedSentence
 from gonie.text.augment.mentions import ReplacedMentions
 from gonie.text.augment.shuffle import ShuffledSegments
 from gonie.text.augment.shuffled_text import ShuffledText
@@ -49,6 +50,7 @@ SENTENCE_KINDS: Mapping[str, SentenceKind] = MappingProxyType(
             lambda fit: ReplacedTokens(fit.sentences, scheme=fit.scheme, rate=fit.rate, where=fit.where)
         ),
         "shuffle": SentenceKind(lambda fit: ShuffledSegments(scheme=fit.scheme, rate=fit.rate)),
+        "crop": SentenceKind(lambda fit: CroppedSentence(scheme=fit.scheme, rate=fit.rate)),
         "typos": SentenceKind(
             lambda fit: RespelledSentence(Typos(rate=fit.rate), scheme=fit.scheme, where=fit.where)
         ),

@@ -77,7 +77,7 @@ def _check_spans(kinds: Iterable[str], scheme: Scheme) -> None:
         raise RecipeError(
             [
                 f"data.augment.kinds: {', '.join(unfit)}: works only with entities, not with plain tags; "
-                "use tokens, shuffle, typos or case"
+                "use tokens, shuffle, crop, typos or case"
             ]
         )
 
