@@ -1,12 +1,14 @@
 """Compares few-shot learners of new entity types: fine-tuning, prototypes, nearest states and StructShot.
 
-    python benchmarks/few_shot.py DATA --start runs/uner --jobs 2            the fixed episodes
+    python benchmarks/few_shot.py DATA --start "runs/uner-{seed}" --seeds 5 --jobs 2      the fixed episodes
+    python benchmarks/few_shot.py DATA --start "runs/episodic-{seed}" --seeds 5 --methods prototypes,nearest \
+        --suffix ", episodic start"
     python benchmarks/few_shot.py DATA --start runs/uner --split dev --domains ai,politics
     python benchmarks/few_shot.py DATA --draw --shots 5 --number 5          draw the episodes again
     python benchmarks/few_shot.py --table few_shot.jsonl
 
 DATA is the folder with ai, literature, music, politics and science of CrossNER (Liu et al. 2021). --start is
-a tagger of PER, LOC and ORG, such as one trained on Universal NER English EWT. The types *person*,
+a tagger of PER, LOC and ORG, such as one trained on Universal NER English EWT, one for each seed. The types *person*,
 *location*, *organisation* and *country* are known to it and count as O. All other types of a domain are new,
 also finer ones such as *politician*. few_shot_episodes.json has five support sets of each domain, drawn from
 its training file by mention (Yang & Katiyar 2020). Every method learns from the same sentences, starts from
@@ -78,7 +80,7 @@ def settings(own: EpisodeSet, fold: int, query: str, support: Path, start: Path)
     )
 
 
-def work(run: Run, *, data: Path, start: Path, episodes: Path, split: str) -> Record:
+def work(run: Run, *, data: Path, start: str, episodes: Path, split: str) -> Record:
     """Learn from one support set, and score the query file."""
     own = next(each for each in read_episodes(episodes) if each.name == run.corpus)
     file = TaggedFile.read(data, own.support.path)
@@ -90,7 +92,7 @@ def work(run: Run, *, data: Path, start: Path, episodes: Path, split: str) -> Re
         support = Path(scratch) / "support.conll"
         file.write(own.episodes[run.fold].support, support)
         given = (
-            *settings(own, run.fold, str(query), support, start),
+            *settings(own, run.fold, str(query), support, Path(start.format(seed=run.seed)).resolve()),
             *run.settings,
             f"train.seed={run.seed}",
         )
@@ -139,12 +141,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, nargs="?", help="the folder with the domains of CrossNER")
-    parser.add_argument("--start", type=Path, help="run folder of the source tagger")
+    parser.add_argument("--start", help="run folder of the source tagger; {seed} stands for the seed")
+    parser.add_argument("--suffix", default="", help="added to the names of the methods in the results")
     parser.add_argument("--recipe", default="ner")
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--split", choices=("dev", "test"), default="test", help="the query file")
-    parser.add_argument("--seeds", type=int, default=1, help="training seeds of each support set")
+    parser.add_argument(
+        "--seeds", type=int, default=1, help="seeds, each with its start, of each support set"
+    )
     parser.add_argument("--set", action="append", default=[], help="a setting of every method")
     parser.add_argument("--episodes", type=Path, default=EPISODES)
     parser.add_argument("--jobs", type=int, default=1)
@@ -165,13 +170,13 @@ def main() -> None:
         return
     sets = {each.name: each for each in read_episodes(given.episodes)}
     runs = [
-        Run(domain, method, seed, fold, given.recipe, (*METHODS[method], *given.set))
+        Run(domain, method + given.suffix, seed, fold, given.recipe, (*METHODS[method], *given.set))
         for domain in given.domains.split(",")
         for fold in range(len(sets[domain].episodes))
         for method in given.methods.split(",")
         for seed in range(1, given.seeds + 1)
     ]
-    step = partial(work, data=data, start=given.start.resolve(), episodes=given.episodes, split=given.split)
+    step = partial(work, data=data, start=given.start, episodes=given.episodes, split=given.split)
     make_all(runs, step, out=given.out, jobs=given.jobs)
     print(table(read(given.out)))
 
