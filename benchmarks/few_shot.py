@@ -8,8 +8,8 @@
     python benchmarks/few_shot.py --table few_shot.jsonl
 
 DATA is the folder with ai, literature, music, politics and science of CrossNER (Liu et al. 2021). --start is
-a tagger of PER, LOC and ORG, such as one trained on Universal NER English EWT, one for each seed. The types *person*,
-*location*, *organisation* and *country* are known to it and count as O. All other types of a domain are new,
+a tagger of PER, LOC and ORG, such as one trained on Universal NER English EWT, one for each seed. The types
+*person*, *location*, *organisation* and *country* are known to it and count as O. All other types of a domain are new,
 also finer ones such as *politician*. few_shot_episodes.json has five support sets of each domain, drawn from
 its training file by mention (Yang & Katiyar 2020). Every method learns from the same sentences, starts from
 the same model, and tags the whole test file. Nothing is chosen on it: *fine-tune* keeps the best epoch on its
@@ -147,9 +147,7 @@ def main() -> None:
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--split", choices=("dev", "test"), default="test", help="the query file")
-    parser.add_argument(
-        "--seeds", type=int, default=1, help="seeds, each with its start, of each support set"
-    )
+    parser.add_argument("--seeds", type=int, default=1, help="seeds of each support set")
     parser.add_argument("--set", action="append", default=[], help="a setting of every method")
     parser.add_argument("--episodes", type=Path, default=EPISODES)
     parser.add_argument("--jobs", type=int, default=1)
