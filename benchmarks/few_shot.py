@@ -9,11 +9,11 @@
 
 DATA is the folder with ai, literature, music, politics and science of CrossNER (Liu et al. 2021). --start is
 a tagger of PER, LOC and ORG, such as one trained on Universal NER English EWT, one for each seed. The types
-*person*, *location*, *organisation* and *country* are known to it and count as O. All other types of a domain are new,
-also finer ones such as *politician*. few_shot_episodes.json has five support sets of each domain, drawn from
-its training file by mention (Yang & Katiyar 2020). Every method learns from the same sentences, starts from
-the same model, and tags the whole test file. Nothing is chosen on it: *fine-tune* keeps the best epoch on its
-own support set, and the settings below were chosen on dev files.
+*person*, *location*, *organisation* and *country* are known to it and count as O. All other types of a domain
+are new, also finer ones such as *politician*. few_shot_episodes.json has five support sets of each domain,
+drawn from its training file by mention (Yang & Katiyar 2020). Every method learns from the same sentences,
+starts from the same model, and tags the whole test file. Nothing is chosen on it: *fine-tune* keeps the best
+epoch on its own support set, and the settings below were chosen on dev files.
 """
 
 from __future__ import annotations
