@@ -40,5 +40,21 @@ def test_the_loss_of_an_episode_is_that_of_its_queries(make_batch: Callable[...,
     torch.testing.assert_close(part.loss(scores, batch), part.loss(scores[~batch["support"]], queries))
 
 
+def test_query_tokens_whose_tag_has_no_support_do_not_count(
+    make_batch: Callable[..., dict[str, Tensor]],
+) -> None:
+    """Otherwise one token of an unseen tag outweighs the whole episode."""
+    batch = make_batch(LENGTHS, tags=TAGS)
+    batch["support"] = torch.tensor([True, False, True, False])
+    batch["tags"][batch["support"]] = batch["tags"][batch["support"]] % 2  # no support has the tag 2
+    batch["tags"][1, 0], batch["tags"][1, 1] = 2, 1
+    batch["tags"][3] = 0
+    part, states = head(), torch.randn(4, 5, WIDTH)
+    scores = part.score(states, batch)
+    logs = scores.log_softmax(2)
+    wanted = -(logs[1, 1, 1] + logs[3, :3, 0].sum()) / 2
+    torch.testing.assert_close(part.loss(scores, batch), wanted)
+
+
 def test_a_fitted_head_is_recognised_by_its_methods() -> None:
     assert isinstance(head(), FittedHead)

@@ -72,6 +72,7 @@ class SupportHead(nn.Module):
     are 0 without it. With transitions counted in other data, nearest scores are those of StructShot (Yang &
     Katiyar 2020, arXiv:2010.02405 §3.3). In a batch with the array ``support``, an episode, the tokens of
     its support sentences take the place of the fitted ones, and the loss is that of the others, the queries.
+    Query tokens with a tag that no support token has cannot be right, and do not count.
     """
 
     transitions: Tensor
@@ -96,8 +97,12 @@ class SupportHead(nn.Module):
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
         """Return -Σt log softmax(scores[t])[yt], mean over sentences, or queries of an episode. Shape: ()."""
-        likelihoods = self.objective.of_tokens(scores, batch["tags"], batch["mask"])  # (B,)
-        return -(likelihoods if SUPPORT not in batch else likelihoods[~batch[SUPPORT]]).mean()
+        if SUPPORT not in batch:
+            return -self.objective.of_tokens(scores, batch["tags"], batch["mask"]).mean()
+        tags, queries = batch["tags"], ~batch[SUPPORT]
+        known = tags[batch["mask"] & ~queries[:, None]].unique()
+        counted = batch["mask"] & torch.isin(tags, known)  # (B, T)
+        return -self.objective.of_tokens(scores, tags, counted)[queries].mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return transitions (K, K) indexed [from, to], start (K,), end (K,)."""
