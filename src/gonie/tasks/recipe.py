@@ -89,7 +89,8 @@ def _described(kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
         if section is None:
             yield f"{prefix}{name}", field.description or ""
         else:
-            yield from _described(section, f"{prefix}{name}.")
+            named = "NAME." if is_named(field.annotation) else ""
+            yield from _described(section, f"{prefix}{name}.{named}")
 
 
 def _task(file: Path) -> str:
@@ -429,22 +430,28 @@ def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     """Return the recipe key of a pydantic location, without the names that pydantic adds for unions."""
     parts = [str(part) for part in place]
     fields = _fields(kind, [])
-    for depth, part in enumerate(parts):
-        if part not in fields:
+    depth = 0
+    while depth < len(parts):
+        if parts[depth] not in fields:
             return parts[: depth + 1]
-        annotation = fields[part].annotation
+        annotation = fields[parts[depth]].annotation
         if _section(annotation) is None:
             many = get_origin(annotation) in (dict, list)
             return parts[: depth + 2 if many else depth + 1]
-        fields = _fields(kind, parts[: depth + 1])
+        depth += 2 if is_named(annotation) else 1
+        fields = _fields(kind, parts[:depth])
     return parts
 
 
 def _fields(kind: type[BaseModel], place: list[str]) -> dict[str, FieldInfo]:
     """Return the fields of the section at ``place`` in a recipe of this type."""
     section = kind
-    for name in place:
-        section = _section(section.model_fields[name].annotation) or section
+    names = iter(place)
+    for name in names:
+        annotation = section.model_fields[name].annotation
+        section = _section(annotation) or section
+        if is_named(annotation):
+            next(names, None)
     return section.model_fields
 
 
@@ -452,9 +459,12 @@ def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
     """Return whether ``text`` is one of the allowed values of the key at ``place``."""
     section: type[BaseModel] | None = kind
     field: FieldInfo | None = None
-    for name in place:
+    names = iter(place)
+    for name in names:
         field = section.model_fields.get(name) if section else None
         section = _section(field.annotation) if field else None
+        if field and is_named(field.annotation):
+            next(names, None)
     if field is None:
         return False
     tables = [mark.table for mark in field.metadata if isinstance(mark, ChoiceOf)]
@@ -466,3 +476,8 @@ def _section(annotation: Any) -> type[BaseModel] | None:
     """Return the section type of a key, if its value is a section."""
     options = (annotation, *get_args(annotation))
     return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+
+
+def is_named(annotation: Any) -> bool:
+    """Return whether the value of a key is a table of named sections: ``[heads.NAME]``."""
+    return get_origin(annotation) is dict and _section(annotation) is not None
