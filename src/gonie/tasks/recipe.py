@@ -1,4 +1,4 @@
-"""Recipes as TOML files: read by path or name, changed by ``--set``, validated, and written with all keys."""
+"""Recipes as TOML files: read by path or name, changed by ``--set``, and validated."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from gonie.errors import MissingExtraError, RecipeError
-from gonie.system.files import is_utf8
+from gonie.errors import RecipeError
 from gonie.tasks.fitting import fitting_recipes
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.paths import PathTo, locate
@@ -28,8 +27,6 @@ from gonie.tasks.table import TASKS
 
 SPLITS = ("train", "dev", "test")
 """Keys of ``data`` that are a file or named files."""
-ORIGIN = "# Recipe: "
-"""The beginning of a comment with the name of the recipe that a run was started with."""
 
 _TYPES = {
     "int_": "a whole number",
@@ -164,29 +161,6 @@ def _opened(recipe: type[Recipe], sources: tuple[str, ...]) -> type[Recipe]:
 def recipe_name(recipe: str | Path) -> str:
     """Return the name of a recipe that is given as a file or by name: ``ner`` for ``mine/ner.toml``."""
     return Path(recipe).name.removesuffix(".toml")
-
-
-def recipe_origin(path: Path) -> str | None:
-    """Return the ``origin`` that ``write_recipe`` wrote to the file, if any."""
-    first, _, _ = path.read_text("utf-8").partition("\n")
-    return first.removeprefix(ORIGIN) if first.startswith(ORIGIN) else None
-
-
-def write_recipe(recipe: Recipe, *, origin: str = "") -> str:
-    """Return the recipe as TOML, with every key, including defaults.
-
-    ``origin`` is the name of the recipe that it was made from, written as a comment.
-    """
-    try:
-        import tomli_w
-    except ImportError as error:
-        raise MissingExtraError("tomli-w", extra="train", purpose="writing a recipe") from error
-    text = tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
-    if not is_utf8(text):
-        raise RecipeError(
-            ["a file name is not valid UTF-8, so it cannot be written to a recipe; rename the file"]
-        )
-    return f"{ORIGIN}{origin}\n{text}" if origin and origin.isprintable() else text
 
 
 def _type_of(values: Mapping[str, Any], command: str) -> type[Recipe]:

@@ -43,9 +43,7 @@ SETTINGS: dict[str, list[str]] = {
 TAGGERS_ONLY = ("language-model",)
 WITH_WEIGHTS = ("adversary", "language-model")
 """Terms with trained weights of their own."""
-CASES = [
-    (task, term) for term in SETTINGS for task in RECIPES if task == "tag" or term not in TAGGERS_ONLY
-]
+CASES = [(task, term) for term in SETTINGS for task in RECIPES if task == "tag" or term not in TAGGERS_ONLY]
 """Each task with each term that supports it."""
 DOMAINS = 3
 

@@ -179,7 +179,7 @@ class HeadTaskConfig(TaggedFilesConfig):
     test: InputFile | None = Field(default=None, description="test file of the head")
     map: LabelNames = Field(default={}, description="new names of its labels, as data.map")
     kind: Annotated[str, ChoiceOf(TAG_HEADS)] = Field(
-        default="crf", description="what the head is, as model.head.kind"
+        default="crf", description="kind of the head, as model.head.kind, but not prototypes or nearest"
     )
     layer: Size | None = Field(
         default=None,
@@ -210,7 +210,7 @@ class TagRecipe(CorpusRecipe):
     model: TaggerConfig = Field(description="the model")
     heads: dict[str, HeadTaskConfig] = Field(
         default={},
-        description="auxiliary heads over the same encoder, each with its own files: [heads.NAME] (multi-task)",
+        description="auxiliary heads over the same encoder, each with files of its own: [heads.NAME]",
     )
 
     @field_validator("heads")

@@ -18,7 +18,7 @@ from gonie.text.report import count
 from gonie.training.loss_terms.term import TermContext
 
 MOST = 4.0
-"""The most sentences of a head for each sentence of a batch, so that a large file does not slow down steps."""
+"""The most sentences of a head for each sentence of a batch, so that large files do not make steps slow."""
 
 
 class HeadSection(Protocol):
@@ -85,11 +85,8 @@ class AuxiliaryHeads:
 def _ratio(context: TermContext, name: str, job: ExampleJob) -> float:
     """Return how many sentences of a head are drawn for each of the batch, on average. Note it."""
     section: HeadSection = context.recipe.heads[name]  # type: ignore[attr-defined]
-    by_size = (len(job.train) / context.examples) ** (1 / section.temperature)
-    ratio = min(by_size, MOST)
-    limited = f", not {by_size:.2f}" if by_size > MOST else ""
-    context.note(
-        f"heads.{name}: {ratio:.2f} of its {count(len(job.train), 'sentence')} are drawn for each sentence of "
-        f"data.train{limited}"
-    )
+    wanted: float = (len(job.train) / context.examples) ** (1 / section.temperature)
+    ratio = min(wanted, MOST)
+    told = f"heads.{name}: {count(len(job.train), 'sentence')}; for each of data.train, {ratio:.2f} are drawn"
+    context.note(told if wanted <= MOST else f"{told}, the most, instead of {wanted:.2f}")
     return ratio

@@ -23,7 +23,7 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 TERM = "language-model"
 
 
-class LanguageModelConfig(Section):
+class WordPredictionConfig(Section):
     """Prediction of the words before and after each token (Rei 2017, arXiv:1704.07156); taggers only."""
 
     weight: float = Field(default=0.1, ge=0, description="γ, weight of the loss of the two predictions")
@@ -33,7 +33,7 @@ class LanguageModelConfig(Section):
     hidden: Size = Field(default=50, description="units of the tanh layer of each direction")
 
 
-class LanguageModel(nn.Module):
+class WordPrediction(nn.Module):
     """−γ (Σ log p(w[t+1] | →h[t]) + Σ log p(w[t−1] | ←h[t])), mean over sentences: Rei 2017.
 
     p(w | h) = softmax(U tanh(V h)), with other U and V for each direction. The forward states have seen only
@@ -44,7 +44,7 @@ class LanguageModel(nn.Module):
 
     classes: Tensor
 
-    def __init__(self, config: LanguageModelConfig, context: TermContext) -> None:
+    def __init__(self, config: WordPredictionConfig, context: TermContext) -> None:
         super().__init__()
         model = context.model
         if not isinstance(model, TaggingNetwork):
@@ -111,15 +111,19 @@ def _classes(context: TermContext, size: int) -> np.ndarray[Any, np.dtype[np.int
 
 
 def _note_leaks(context: TermContext) -> None:
-    """Note the parts of the encoder's input that have seen neighbouring words, which are then easy to predict."""
+    """Note the inputs of the encoder that have seen neighbouring words, which are then easy to predict."""
     model = context.recipe.model
     seen = [f"model.{part.name}" for part in contextual_parts(context.model) if "input" in part.places]
     if model.features is not None and "context" in model.features.groups:
         seen.append("context features")
     if seen:
-        context.note(f"warning: loss.{TERM} learns little: {' and '.join(seen)} already know the words around")
+        context.note(
+            f"warning: loss.{TERM} learns little: {' and '.join(seen)} already know the words around"
+        )
 
 
 PART = TermPart(
-    help="prediction of the words before and after each token", section=LanguageModelConfig, build=LanguageModel
+    help="prediction of the words before and after each token",
+    section=WordPredictionConfig,
+    build=WordPrediction,
 )

@@ -5,11 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from gonie.system.files import atomic_write, make_folder
-from gonie.tasks.recipe import write_recipe
 from gonie.tasks.run_files import BEST, HEADS, RECIPE
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.checkpoint import save_weights
@@ -17,6 +15,7 @@ from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_training import finish_examples
 from gonie.tasks.torch.job import ExampleJob, Note, RunOutput, TrainedRun
 from gonie.tasks.torch.training_setup import DevScore, TrainingSetup
+from gonie.tasks.written_recipe import write_recipe
 from gonie.text.report import count
 
 Jobs = Mapping[str, ExampleJob]
@@ -49,7 +48,7 @@ def finish_heads(output: RunOutput, run: TrainedRun, heads: Jobs, note: Note) ->
         note(f"exporting the head {name} to {own.folder}")
         found = finish_examples(job, own, note, exportable=job.exportable(own.model))
         results += [(f"{name} {key}", value) for key, value in found.results]
-        commands.append(f'gonie tag {shlex.quote(str(own.folder))} "your text"')
+        commands.append(" ".join(["gonie", "tag", shlex.quote(str(own.folder)), '"your text"']))
     return replace(output, results=results, commands=commands)
 
 
@@ -61,7 +60,9 @@ def _write_run(job: ExampleJob, run: TrainedRun, name: str) -> TrainedRun:
         atomic_write(folder / file, content)
     branch = run.model.branch(name)
     save_weights(folder / BEST, branch)
-    return run._replace(folder=folder, model=branch, history=[_record(each, job, name) for each in run.history])
+    return run._replace(
+        folder=folder, model=branch, history=[_record(each, job, name) for each in run.history]
+    )
 
 
 def _record(record: Mapping[str, Any], job: ExampleJob, name: str) -> dict[str, Any]:
