@@ -98,8 +98,8 @@ class Source:
 
     def __call__(self, run: Run) -> Record:
         """Train the model, write its run folder, and return its record."""
-        from gonie.tasks.recipe import write_recipe
         from gonie.tasks.torch.checkpoint import save_weights
+        from gonie.tasks.written_recipe import write_recipe
         from gonie.training.folder import RunFolder
 
         job, model, _, record = fitted(run, score="dev")

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from gonie.tasks.recipe import recipe_types
+from gonie.tasks.recipe import is_named, recipe_types
 from gonie.tasks.sections import Section
 
 ROOT = Path(__file__).parent.parent
@@ -53,7 +53,7 @@ def test_every_recipe_key_is_in_the_reference() -> None:
     """A section that tasks share is listed only under the first of them."""
     page = (ROOT / "docs" / "reference" / "recipe.md").read_text("utf-8")
     _, *parts = page.split("# The recipe of `task = ")
-    rows = [re.findall(r"^\| `([a-z0-9_.]+)` \|", part, re.MULTILINE) for part in parts]
+    rows = [re.findall(r"^\| `([a-z0-9_.]+|heads\.NAME\.[a-z_]+)` \|", part, re.MULTILINE) for part in parts]
     assert len(rows) == len(RECIPES)
     assert sorted(rows[0]) == sorted(_keys(RECIPES["tag"]))
     for part, found, kind in zip(parts, rows, RECIPES.values(), strict=True):
@@ -69,7 +69,8 @@ def _keys(model: type[BaseModel], prefix: str = "") -> list[str]:
         found.append(prefix + name)
         for option in (field.annotation, *getattr(field.annotation, "__args__", ())):
             if isinstance(option, type) and issubclass(option, Section):
-                found += _keys(option, f"{prefix}{name}.")
+                named = "NAME." if is_named(field.annotation) else ""
+                found += _keys(option, f"{prefix}{name}.{named}")
     return found
 
 

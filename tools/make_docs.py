@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from gonie.cli.main import app
-from gonie.tasks.recipe import recipe_names, recipe_summary, recipe_types
+from gonie.tasks.recipe import is_named, recipe_names, recipe_summary, recipe_types
 from gonie.tasks.section import ChoiceOf
 from gonie.training.loss_terms.table import LOSS_TERMS
 from gonie.training.loss_terms.term import TermPart
@@ -100,7 +100,8 @@ def sections(model: type[BaseModel], prefix: str, told: set[type[BaseModel]]) ->
         yield row(prefix + name, field, nested=name in inner)
     yield ""
     for name, part in inner.items():
-        yield from sections(part, f"{prefix}{name}.", told)
+        named_sections = "NAME." if is_named(model.model_fields[name].annotation) else ""
+        yield from sections(part, f"{prefix}{name}.{named_sections}", told)
 
 
 def loss_term(name: str, part: TermPart) -> Iterator[str]:
@@ -117,9 +118,10 @@ def section(annotation: Any) -> type[BaseModel] | None:
 def row(key: str, field: FieldInfo, *, nested: bool) -> str:
     """Return a table row."""
     bounded = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
-    kind = "section" if nested else named(bounded)
+    many = is_named(field.annotation)
+    kind = "sections" if many else "section" if nested else named(bounded)
     meaning = (field.description or "").replace("|", "\\|")  # a bar would end the cell
-    return f"| `{key}` | {kind} | {default(field, nested=nested)} | {meaning} |"
+    return f"| `{key}` | {kind} | {default(field, nested=nested and not many)} | {meaning} |"
 
 
 def default(field: FieldInfo, *, nested: bool) -> str:

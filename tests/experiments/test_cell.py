@@ -13,11 +13,12 @@ from gonie.experiments.outcome import CellScores, Failure, read_outcome
 from gonie.metrics.evaluation import evaluate
 from gonie.system.cost import RunCost
 from gonie.system.files import atomic_write
-from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.prepare import prepare
+from gonie.tasks.written_recipe import write_recipe
 from gonie.training.fit import begin_training
 from gonie.training.folder import lock_run
 

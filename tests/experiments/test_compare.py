@@ -328,6 +328,14 @@ def test_sentences_held_out_by_seed_can_be_compared(toy: Path, tmp_path: Path) -
     assert [row.p is not None for row in found.rows] == [not row.best for row in found.rows]
 
 
+def test_taggers_with_auxiliary_heads_are_compared_by_the_main_one(toy: Path, tmp_path: Path) -> None:
+    head = (f"heads.other.train={toy}/dev.conll", "heads.other.weight=0.1,1")
+    found = start_comparison(asked(toy, *head, "train.epochs=1"), tmp_path / "c", Silence(), jobs=1)
+    assert found is not None
+    assert [row.values for row in found.rows] == [("0.1",), ("1",)]
+    assert not list((tmp_path / "c").rglob("heads"))
+
+
 # --- folds -----------------------------------------------------------------------------------------------
 
 FOLDED = ("data.test=none", "train.epochs=1", "train.lr=0.001,0.03")

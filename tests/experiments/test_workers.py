@@ -14,7 +14,8 @@ from gonie.experiments.cell import Advanced, Began, Ended, Event, Preparations
 from gonie.experiments.outcome import CellScores, read_outcome
 from gonie.experiments.workers import run_in_parallel, run_in_process, start_cells
 from gonie.system.files import atomic_write
-from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.written_recipe import write_recipe
 from gonie.training.folder import lock_run
 
 

@@ -42,6 +42,7 @@ class Paths(Section):
     folder: LanguageModelName | None = None
     cache: CacheFolder | None = None
     part: Part | None = None
+    parts: dict[str, Part] = Field(default={})
     format: str = "conll"
     words: list[str] = Field(default=["a/b"])
     columns: dict[str, str] = Field(default={"a": "b"})
@@ -64,6 +65,7 @@ def test_only_paths_are_made_absolute_at_any_depth(here: Path) -> None:
         folder="lm",
         cache="cached",
         part=Part(file="d", cache="e"),
+        parts={"first": Part(file="f")},
     )
     assert with_absolute_paths(section).model_dump() == {
         "one": f"{here}/one.txt",
@@ -72,6 +74,7 @@ def test_only_paths_are_made_absolute_at_any_depth(here: Path) -> None:
         "folder": f"{here}/lm",
         "cache": f"{here}/cached",
         "part": {"file": f"{here}/d", "cache": f"{here}/e"},
+        "parts": {"first": {"file": f"{here}/f", "cache": None}},
         "format": "conll",
         "words": ["a/b"],
         "columns": {"a": "b"},

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.recipe import load_recipe, recipe_names, recipe_origin, write_recipe
+from gonie.tasks.recipe import load_recipe, recipe_names
 from gonie.tasks.sections import TrainConfig
+from gonie.tasks.written_recipe import recipe_origin, write_recipe
 
 
 def refusal(*changes: str, name: str = "ner") -> list[str]:

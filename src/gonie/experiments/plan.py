@@ -14,8 +14,8 @@ from typing import Any
 from gonie.errors import ResumeError
 from gonie.experiments.grid import Grid, read_grid
 from gonie.system.files import atomic_write
-from gonie.tasks.recipe import write_recipe
 from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.written_recipe import write_recipe
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"
 FORMAT, FORMATS = 2, (1, 2)

@@ -190,6 +190,21 @@ class Encoding:
             fold=fold,
         )
 
+    def with_labels(self, labels: Iterable[str], scheme: Scheme) -> Encoding:
+        """Return an encoding with the same vocabularies for tags of another task."""
+        return Encoding(
+            words=self.words,
+            chars=self.chars,
+            labels=close_labels(labels, scheme),
+            scheme=scheme,
+            normalization=self.normalization,
+            jamo=self.jamo,
+            extractors=self.extractors,
+            features=self.features,
+            longest=self.longest,
+            fold=self.fold,
+        )
+
     def merged(self, other: Encoding, labels: Iterable[str] | None = None) -> Encoding:
         """Return this encoding with the words, characters and features of ``other`` in its vocabularies.
 

@@ -88,6 +88,8 @@ def with_absolute_paths(section: SectionType) -> SectionType:
         value = getattr(section, name)
         if isinstance(value, BaseModel):
             changes[name] = with_absolute_paths(value)
+        elif _has_sections(value):
+            changes[name] = {own: with_absolute_paths(inner) for own, inner in value.items()}
         elif value is not None and (mark := _mark(field)) is not None:
             changes[name] = _mapped(value, mark)
     return section.model_copy(update=changes)
@@ -106,6 +108,9 @@ def _named(section: BaseModel, prefix: str) -> Iterator[tuple[str, str, PathTo]]
         mark = _mark(field)
         if isinstance(value, BaseModel):
             yield from _named(value, f"{key}.")
+        elif _has_sections(value):
+            for own, inner in value.items():
+                yield from _named(inner, f"{key}.{own}.")
         elif mark is None or value is None:
             continue
         elif isinstance(value, dict):
@@ -113,6 +118,11 @@ def _named(section: BaseModel, prefix: str) -> Iterator[tuple[str, str, PathTo]]
         else:
             paths = value if isinstance(value, list) else [value]
             yield from ((key, path, mark) for path in paths)
+
+
+def _has_sections(value: object) -> bool:
+    """Return whether the value is a table of named sections."""
+    return isinstance(value, dict) and any(isinstance(inner, BaseModel) for inner in value.values())
 
 
 def _problem(path: str, mark: PathTo) -> str | None:

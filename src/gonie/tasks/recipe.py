@@ -1,4 +1,4 @@
-"""Recipes as TOML files: read by path or name, changed by ``--set``, validated, and written with all keys."""
+"""Recipes as TOML files: read by path or name, changed by ``--set``, and validated."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from gonie.errors import MissingExtraError, RecipeError
-from gonie.system.files import is_utf8
+from gonie.errors import RecipeError
 from gonie.tasks.fitting import fitting_recipes
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.paths import PathTo, locate
@@ -28,8 +27,6 @@ from gonie.tasks.table import TASKS
 
 SPLITS = ("train", "dev", "test")
 """Keys of ``data`` that are a file or named files."""
-ORIGIN = "# Recipe: "
-"""The beginning of a comment with the name of the recipe that a run was started with."""
 
 _TYPES = {
     "int_": "a whole number",
@@ -89,7 +86,8 @@ def _described(kind: type[BaseModel], prefix: str) -> Iterator[tuple[str, str]]:
         if section is None:
             yield f"{prefix}{name}", field.description or ""
         else:
-            yield from _described(section, f"{prefix}{name}.")
+            named = "NAME." if is_named(field.annotation) else ""
+            yield from _described(section, f"{prefix}{name}.{named}")
 
 
 def _task(file: Path) -> str:
@@ -163,29 +161,6 @@ def _opened(recipe: type[Recipe], sources: tuple[str, ...]) -> type[Recipe]:
 def recipe_name(recipe: str | Path) -> str:
     """Return the name of a recipe that is given as a file or by name: ``ner`` for ``mine/ner.toml``."""
     return Path(recipe).name.removesuffix(".toml")
-
-
-def recipe_origin(path: Path) -> str | None:
-    """Return the ``origin`` that ``write_recipe`` wrote to the file, if any."""
-    first, _, _ = path.read_text("utf-8").partition("\n")
-    return first.removeprefix(ORIGIN) if first.startswith(ORIGIN) else None
-
-
-def write_recipe(recipe: Recipe, *, origin: str = "") -> str:
-    """Return the recipe as TOML, with every key, including defaults.
-
-    ``origin`` is the name of the recipe that it was made from, written as a comment.
-    """
-    try:
-        import tomli_w
-    except ImportError as error:
-        raise MissingExtraError("tomli-w", extra="train", purpose="writing a recipe") from error
-    text = tomli_w.dumps(recipe.model_dump(mode="json", exclude_none=True))
-    if not is_utf8(text):
-        raise RecipeError(
-            ["a file name is not valid UTF-8, so it cannot be written to a recipe; rename the file"]
-        )
-    return f"{ORIGIN}{origin}\n{text}" if origin and origin.isprintable() else text
 
 
 def _type_of(values: Mapping[str, Any], command: str) -> type[Recipe]:
@@ -429,22 +404,28 @@ def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     """Return the recipe key of a pydantic location, without the names that pydantic adds for unions."""
     parts = [str(part) for part in place]
     fields = _fields(kind, [])
-    for depth, part in enumerate(parts):
-        if part not in fields:
+    depth = 0
+    while depth < len(parts):
+        if parts[depth] not in fields:
             return parts[: depth + 1]
-        annotation = fields[part].annotation
+        annotation = fields[parts[depth]].annotation
         if _section(annotation) is None:
             many = get_origin(annotation) in (dict, list)
             return parts[: depth + 2 if many else depth + 1]
-        fields = _fields(kind, parts[: depth + 1])
+        depth += 2 if is_named(annotation) else 1
+        fields = _fields(kind, parts[:depth])
     return parts
 
 
 def _fields(kind: type[BaseModel], place: list[str]) -> dict[str, FieldInfo]:
     """Return the fields of the section at ``place`` in a recipe of this type."""
     section = kind
-    for name in place:
-        section = _section(section.model_fields[name].annotation) or section
+    names = iter(place)
+    for name in names:
+        annotation = section.model_fields[name].annotation
+        section = _section(annotation) or section
+        if is_named(annotation):
+            next(names, None)
     return section.model_fields
 
 
@@ -452,9 +433,12 @@ def _has_choice(kind: type[BaseModel], place: list[str], text: str) -> bool:
     """Return whether ``text`` is one of the allowed values of the key at ``place``."""
     section: type[BaseModel] | None = kind
     field: FieldInfo | None = None
-    for name in place:
+    names = iter(place)
+    for name in names:
         field = section.model_fields.get(name) if section else None
         section = _section(field.annotation) if field else None
+        if field and is_named(field.annotation):
+            next(names, None)
     if field is None:
         return False
     tables = [mark.table for mark in field.metadata if isinstance(mark, ChoiceOf)]
@@ -466,3 +450,8 @@ def _section(annotation: Any) -> type[BaseModel] | None:
     """Return the section type of a key, if its value is a section."""
     options = (annotation, *get_args(annotation))
     return next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), None)
+
+
+def is_named(annotation: Any) -> bool:
+    """Return whether the value of a key is a table of named sections: ``[heads.NAME]``."""
+    return get_origin(annotation) is dict and _section(annotation) is not None

@@ -6,18 +6,21 @@ from pathlib import Path
 
 RUNS = Path("runs")
 """The folder of run folders by default."""
-RECIPE = "recipe.toml"
+RECIPE, BEST = "recipe.toml", "best.safetensors"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
 BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "baselines.json", "report.html"
 VARIANTS = "variants"
+HEADS = "heads"
 
 EXAMPLE_RUN = (
     *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM),
     *(BUNDLE, EVALUATION, BASELINE_SCORES, REPORT, VARIANTS),
 )
 """Files that a run over labelled examples may write."""
+TAG_RUN = (*EXAMPLE_RUN, HEADS)
+"""Files that the run of a tagger may write."""
 
 TOKENISED_TEXT, BILM_FOLDER = "text", "bilm"
 LANGUAGE_MODEL_RUN = (TOKENISED_TEXT, BILM_FOLDER)

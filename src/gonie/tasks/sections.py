@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, create_model, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, create_model, field_validator, model_validator
 
 from gonie.errors import InputError
 from gonie.features.encoding import EXTRACTORS
@@ -23,6 +23,17 @@ from gonie.text.noise import KINDS
 
 Group = Annotated[str, ChoiceOf(EXTRACTORS)]
 """The name of a group of sparse features."""
+
+
+def _named_map(rules: Any) -> Any:
+    try:
+        return parse_map([rules]).rules if isinstance(rules, str) else rules
+    except InputError as problem:
+        raise ValueError(str(problem)) from problem
+
+
+LabelNames = Annotated[dict[str, str], BeforeValidator(_named_map)]
+"""New names of labels, or the name of a shipped map."""
 
 
 class NoiseConfig(Section):
@@ -70,7 +81,7 @@ class CorpusConfig(Section):
     holdout: Rate = Field(
         default=0.1, description="share of the training file to hold out if there is no dev file"
     )
-    map: dict[str, str] = Field(
+    map: LabelNames = Field(
         default={},
         description='new names of labels: {person = "PER", misc = "O"}; O drops a label; also the name of a '
         "shipped map, such as nikl",
@@ -115,14 +126,6 @@ class CorpusConfig(Section):
         default=None,
         description="folder for the encoded corpus, memory-mapped; unset: the corpus is kept in memory",
     )
-
-    @field_validator("map", mode="before")
-    @classmethod
-    def _named_map(cls, rules: Any) -> Any:
-        try:
-            return parse_map([rules]).rules if isinstance(rules, str) else rules
-        except InputError as problem:
-            raise ValueError(str(problem)) from problem
 
     @model_validator(mode="after")
     def _known_domain(self) -> CorpusConfig:

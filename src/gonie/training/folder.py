@@ -20,6 +20,7 @@ A task adds its own (``Task.run_files``). Runs on labelled examples have
     evaluation.json     scores of the best epoch
     baselines.json      scores of baselines and variants, if the recipe has any
     variants/NAME/      the runs of the recipe's variants
+    heads/NAME/         taggers: each auxiliary head as a tagger of its own, with weights, bundle and scores
     report.html         a report of the scores
 
 and those of language models

@@ -20,7 +20,7 @@ from gonie.features.lm_text import TokenisingProgress
 from gonie.system.cost import CostMeter, RunCost
 from gonie.system.files import atomic_write
 from gonie.tasks.paths import with_absolute_paths
-from gonie.tasks.recipe import load_recipe, recipe_name, recipe_origin, write_recipe
+from gonie.tasks.recipe import load_recipe, recipe_name
 from gonie.tasks.sections import Recipe
 from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
@@ -30,6 +30,7 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.job import Evaluated, Job, RunOutput, TrainedRun
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.training_setup import Rows
+from gonie.tasks.written_recipe import recipe_origin, write_recipe
 from gonie.training.cost import metered_run, metered_scoring
 from gonie.training.fit import (
     COMPILING,

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from gonie.errors import InputError, RecipeError
-from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusConfig
 from gonie.tasks.torch.prepare import prepare, read_dev
+from gonie.tasks.written_recipe import write_recipe
 
 WEB = "Anna\tB-PER\nsleeps\tO\n\nin\tO\nOslo\tB-LOC\n\n"
 NEWS = "Bert\tI-PER\nsleeps\tO\n\nin\tO\nLima\tI-LOC\nnow\tO\n\nBert\tI-PER\n\n"  # IOB1

@@ -21,7 +21,7 @@ from gonie.nn.inference import to_tensors
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.load import load
-from gonie.tasks.recipe import check_recipe, write_recipe
+from gonie.tasks.recipe import check_recipe
 from gonie.tasks.sections import Recipe
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.build import build_tagger
@@ -29,6 +29,7 @@ from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.contextual import network_files
 from gonie.tasks.torch.trained import load_trained
+from gonie.tasks.written_recipe import write_recipe
 from gonie.text.labelled_text import LabelledText
 from gonie.text.normalize import Normalization
 from gonie.text.passages import Passages

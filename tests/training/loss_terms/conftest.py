@@ -37,8 +37,14 @@ SETTINGS: dict[str, list[str]] = {
     "adversary": ["loss.adversary.hidden=7"],
     "mldg": ["loss.mldg.rate=0.05"],
     "perturb": ["loss.perturb.epsilon=0.5"],
+    "language-model": ["loss.language-model.hidden=5", "loss.language-model.vocabulary=9"],
 }
 """The settings of each term, besides the start and files."""
+TAGGERS_ONLY = ("language-model",)
+WITH_WEIGHTS = ("adversary", "language-model")
+"""Terms with trained weights of their own."""
+CASES = [(task, term) for term in SETTINGS for task in RECIPES if task == "tag" or term not in TAGGERS_ONLY]
+"""Each task with each term that supports it."""
 DOMAINS = 3
 
 

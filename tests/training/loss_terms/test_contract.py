@@ -18,9 +18,8 @@ from gonie.training.loop import seed_step
 from gonie.training.loss_terms.table import LOSS_TERMS
 from gonie.training.run import resume_run, start_run
 
-from .conftest import RECIPES, SETTINGS, Bench, Silent, trained
+from .conftest import CASES, SETTINGS, WITH_WEIGHTS, Bench, Silent, trained
 
-TASKS = list(RECIPES)
 CPU = torch.device("cpu")
 
 
@@ -43,8 +42,7 @@ def value(session: Any, term: Any, batch: dict[str, Tensor], step: int = 0) -> T
     return term(session.model, batch, session.model.states(batch))  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(("task", "name"), CASES)
 def test_a_term_is_finite_and_trains_the_model_but_not_its_start(bench: Bench, task: str, name: str) -> None:
     session, term, batch = begun(bench, task, name)
     start = {key: weight.clone() for key, weight in bench_start(session).items()}
@@ -78,8 +76,7 @@ def bench_start(session: Any) -> dict[str, Tensor]:
     return {f"{n}.{k}": w for n, part in enumerate(frozen) for k, w in part.model.named_parameters()}
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(("task", "name"), CASES)
 def test_a_term_depends_only_on_weights_batch_and_the_random_numbers_of_the_step(
     bench: Bench, task: str, name: str
 ) -> None:
@@ -101,8 +98,7 @@ def test_a_term_of_the_start_needs_one(bench: Bench, name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("domains")
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(("task", "name"), CASES)
 def test_a_run_with_a_term_is_exported_and_resumes_exactly(
     bench: Bench, task: str, name: str, tmp_path: Path
 ) -> None:
@@ -120,7 +116,7 @@ def test_a_run_with_a_term_is_exported_and_resumes_exactly(
     names = [
         key for key in read_tensors(tmp_path / "whole" / "last.safetensors")[0] if key.startswith("loss.")
     ]
-    assert bool(names) == (name == "adversary"), "only its classifier is trained"
+    assert bool(names) == (name in WITH_WEIGHTS)
     assert not any(
         key.startswith("loss.") for key in read_tensors(tmp_path / "whole" / "best.safetensors")[0]
     )
@@ -128,8 +124,7 @@ def test_a_run_with_a_term_is_exported_and_resumes_exactly(
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("precision", ["float32", "bf16"])
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(("task", "name"), CASES)
 def test_a_term_trains_on_a_gpu(bench: Bench, task: str, name: str, precision: str) -> None:
     changes = ["train.device=cuda", f"train.precision={precision}", "train.epochs=1"]
     model = trained(bench.job(task, *changes, term=name))

@@ -14,11 +14,12 @@ from torch import Tensor, nn
 
 from gonie.errors import RecipeError
 from gonie.nn.inference import to_tensors
-from gonie.tasks.recipe import load_recipe, write_recipe
+from gonie.tasks.recipe import load_recipe
 from gonie.tasks.section import Section
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import prepare, synthetic
 from gonie.tasks.torch.training_setup import StepBatch
+from gonie.tasks.written_recipe import write_recipe
 from gonie.training.fit import build_model
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -17,26 +18,17 @@ from gonie.tasks.sections import (
     EmbeddingConfig,
     EncoderConfig,
     Group,
+    LabelNames,
     NoisyCorpusConfig,
 )
 
+MAIN_HEAD = "tags"
+"""The name of the head that learns ``data.train``, among the heads of a network."""
 
-class TagDataConfig(NoisyCorpusConfig):
-    """The files of tagged text, and how to read them."""
 
-    companions: ClassVar[tuple[str, ...]] = (
-        *NoisyCorpusConfig.companions,
-        *("word_column", "tag_column", "tag_names", "columns"),
-    )
+class TaggedFilesConfig(Section):
+    """How to read files of tagged text."""
 
-    augment: TagAugmentConfig = Field(
-        default=TagAugmentConfig(), description="changed copies of training examples (augmentation)"
-    )
-    partial: InputFile | None = Field(
-        default=None,
-        description="additional training sentences with partial tags: `?` for an unknown tag, `B-ORG|B-LOC` "
-        "for one of several",
-    )
     format: str = Field(default="auto", description="auto, or the name of a format: conll, conllu, jsonl, …")
     separator: str = Field(
         default="auto",
@@ -76,9 +68,6 @@ class TagDataConfig(NoisyCorpusConfig):
         "entity), outside turns them into O, error refuses the file; begin and outside turn tags that are "
         "not of the scheme into O",
     )
-    max_tokens: Size = Field(
-        default=1000, description="training sentences longer than this are split between entities"
-    )
 
     @field_validator("tag_names", mode="before")
     @classmethod
@@ -89,6 +78,27 @@ class TagDataConfig(NoisyCorpusConfig):
     def further_columns(self) -> tuple[str, ...]:
         """The names in ``columns``."""
         return tuple(self.columns)
+
+
+class TagDataConfig(TaggedFilesConfig, NoisyCorpusConfig):
+    """The files of tagged text, and how to read them."""
+
+    companions: ClassVar[tuple[str, ...]] = (
+        *NoisyCorpusConfig.companions,
+        *("word_column", "tag_column", "tag_names", "columns"),
+    )
+
+    augment: TagAugmentConfig = Field(
+        default=TagAugmentConfig(), description="changed copies of training examples (augmentation)"
+    )
+    partial: InputFile | None = Field(
+        default=None,
+        description="additional training sentences with partial tags: `?` for an unknown tag, `B-ORG|B-LOC` "
+        "for one of several",
+    )
+    max_tokens: Size = Field(
+        default=1000, description="training sentences longer than this are split between entities"
+    )
 
 
 class HeadConfig(Section):
@@ -159,12 +169,69 @@ class TaggerConfig(EmbeddingConfig):
         return tuple(dict.fromkeys(used))
 
 
+class HeadTaskConfig(TaggedFilesConfig):
+    """An auxiliary head over the encoder, which learns another task from files of its own."""
+
+    train: InputFile = Field(description="training file of the head")
+    dev: InputFile | None = Field(
+        default=None, description="dev file of the head; unset: part of its train is held out"
+    )
+    test: InputFile | None = Field(default=None, description="test file of the head")
+    map: LabelNames = Field(default={}, description="new names of its labels, as data.map")
+    kind: Annotated[str, ChoiceOf(TAG_HEADS)] = Field(
+        default="crf", description="kind of the head, as model.head.kind, but not prototypes or nearest"
+    )
+    layer: Size | None = Field(
+        default=None,
+        description="layer of the encoder whose states the head reads, from 1 at the bottom; unset: the top "
+        "layer (Søgaard & Goldberg 2016)",
+    )
+    weight: float = Field(default=1.0, ge=0, description="weight of its loss")
+    temperature: float = Field(
+        default=1.0,
+        gt=0,
+        description="T: a file with m sentences gives (m/n)^(1/T) sentences for each of the n sentences of "
+        "data.train, at most 4; 1: by size; large: equally",
+    )
+
+    @field_validator("kind")
+    @classmethod
+    def _learns_by_gradient(cls, kind: str) -> str:
+        if TAG_HEADS[kind].fitted:
+            raise ValueError(f"{kind} has no loss to train the encoder with; use crf or softmax")
+        return kind
+
+
 class TagRecipe(CorpusRecipe):
     """The recipe of a tagger."""
 
     task: Literal["tag"] = Field(default="tag", description="the task: tag tokens")
     data: TagDataConfig = Field(description="the data files")
     model: TaggerConfig = Field(description="the model")
+    heads: dict[str, HeadTaskConfig] = Field(
+        default={},
+        description="auxiliary heads over the same encoder, each with files of its own: [heads.NAME]",
+    )
+
+    @field_validator("heads")
+    @classmethod
+    def _named_as_folders(cls, heads: dict[str, HeadTaskConfig]) -> dict[str, HeadTaskConfig]:
+        for name in heads:
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or name == MAIN_HEAD:
+                raise ValueError(
+                    f"invalid name: {name!r}; use letters, digits, - and _, and not {MAIN_HEAD}, "
+                    "which is the head of data.train"
+                )
+        return heads
+
+    @model_validator(mode="after")
+    def _heads_are_trained(self) -> TagRecipe:
+        if self.heads and TAG_HEADS[self.model.head.kind].fitted and self.train.episodes is None:
+            raise ValueError(
+                f"model.head.kind={self.model.head.kind} trains no encoder, so auxiliary heads cannot learn; "
+                "set train.episodes.number, or use another head, such as crf"
+            )
+        return self
 
     @model_validator(mode="after")
     def _can_learn_per_window(self) -> TagRecipe:
@@ -191,6 +258,7 @@ class TagRecipe(CorpusRecipe):
             **{f"model.{name}": True for name in model.contextual},
             **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
             "data.partial": self.data.partial is not None,
+            **{f"heads.{name}": True for name in self.heads},
             **{f"loss.{name}": True for name in self.loss},
             "train.weight_decay": train.weight_decay > 0,
             "train.normalize": train.normalize,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, cast
 
+from gonie.tasks.run_files import TAG_RUN
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.task import Task
@@ -79,6 +80,7 @@ TAGGING = Task(
     bundle=TagBundle,
     load=load_tag_bundle,
     predict="tag",
+    run_files=TAG_RUN,
     records=_records,
     evaluation=_evaluation,
     explanation=_explanation,

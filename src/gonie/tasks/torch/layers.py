@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
-from gonie.errors import RecipeError
+from gonie.errors import InputError, RecipeError
 from gonie.nn.encoders.adapter import Adapter
+from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
+from gonie.nn.protocols import Encoder
 from gonie.tasks.sections import TrainConfig
+from gonie.text.report import count
 
 HEAD = "head"
 
@@ -28,6 +31,21 @@ def encoder_layers(encoder: Any, name: str = "encoder") -> dict[str, nn.Module]:
     if not isinstance(part, Deep):
         return {name: encoder}
     return {f"{name}.{number}": layer for number, layer in enumerate(part.layers, start=1)}
+
+
+def lower_encoder(encoder: Encoder, layers: int | None) -> Encoder:
+    """Return the encoder up to a layer, counted from 1, which shares its parts; None: up to the top."""
+    depth = len(encoder_layers(encoder))
+    if layers is None or layers == depth:
+        return encoder
+    if layers > depth:
+        raise InputError(f"no layer {layers}: the encoder has {count(depth, 'layer')}")
+    if isinstance(encoder, Bypass):
+        return Bypass(encoder=lower_encoder(encoder.encoder, layers), passed=encoder.passed)
+    if not isinstance(encoder, Deep):
+        raise InputError("adapters are at the top of the encoder", fix="Use its top layer")
+    lower = [cast("Encoder", layer) for layer in encoder.layers[:layers]]
+    return lower[0] if layers == 1 else Deep(layers=lower, dropout=encoder.dropout)
 
 
 def freeze_layers(model: Any, config: TrainConfig) -> None:

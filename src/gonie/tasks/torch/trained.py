@@ -15,15 +15,13 @@ from torch import Tensor, nn
 
 from gonie.errors import BundleError, InputError, RecipeError
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.run_files import ENCODING, NETWORK
+from gonie.tasks.run_files import BEST, ENCODING, NETWORK, RECIPE
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.checkpoint import load_weights, read_tensors
 from gonie.tasks.torch.contextual import restore_sources
 from gonie.tasks.torch.example_task import example_task
 from gonie.tasks.torch.start import Start
-
-RECIPE, BEST = "recipe.toml", "best.safetensors"
 
 
 class Trained(NamedTuple):

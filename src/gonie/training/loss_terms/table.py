@@ -13,7 +13,8 @@ from gonie.errors import RecipeError
 from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import explain_invalid
 from gonie.tasks.sections import CorpusRecipe, Recipe, RecipeType
-from gonie.training.loss_terms import adversary, distill, mldg, perturb, start_l2, transport
+from gonie.training.loss_terms import adversary, distill, language_model, mldg, perturb, start_l2, transport
+from gonie.training.loss_terms.heads import AuxiliaryHeads
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
 from gonie.training.loss_terms.term import LossTerm, ReadsFiles, TermContext, TermPart
@@ -25,19 +26,25 @@ LOSS_TERMS: dict[str, TermPart] = {
     "adversary": adversary.PART,
     "mldg": mldg.PART,
     "perturb": perturb.PART,
+    "language-model": language_model.PART,
 }
 """Loss terms by the NAME of ``[loss.NAME]`` in a recipe."""
 
-PARTS, L2 = "parts", "l2"
+PARTS, L2, HEADS = "parts", "l2", "heads"
 """The names of the terms that are no section of ``loss``."""
 
 
 def build_terms(context: TermContext) -> dict[str, LossTerm]:
-    """Build the terms of a recipe: penalties of parts, ``train.l2``, and those of ``[loss.*]``, by name."""
+    """Build the terms of a recipe by name.
+
+    They are the penalties of parts, ``train.l2``, the auxiliary heads, and those of ``[loss.*]``.
+    """
     recipe = context.recipe
     terms: dict[str, LossTerm] = {PARTS: PartPenalties()}
     if recipe.train.l2:
         terms[L2] = MatrixL2(strength=recipe.train.l2, examples=context.examples)
+    if getattr(recipe, "heads", None):
+        terms[HEADS] = AuxiliaryHeads(context)
     check_terms(recipe)
     for name, values in recipe.loss.items():
         part = LOSS_TERMS[name]

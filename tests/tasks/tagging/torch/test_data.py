@@ -332,6 +332,7 @@ CHANGES = {
     'model.head.forbidden=["B-PER -> B-PER"]': True,
     "model.head.constrain_training=true": True,
     "train.score_train=5": True,
+    'heads={pos = {train = "pos.conll"}}': True,
     "train.seed=7": False,  # unless it decides the held-out data or random word vectors
     "train.lr=0.5": False,
     "model.words.width=3": False,

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
-from gonie.errors import RecipeError
+from gonie.errors import InputError, RecipeError
 from gonie.features.encoding import Encoding
 from gonie.nn.crf.chain import Constraints
 from gonie.nn.crf.layer import CRF
@@ -19,12 +20,13 @@ from gonie.nn.heads.objectives import AnyOf, Exact, Objective, Weighted
 from gonie.nn.heads.part_scores import PartScores
 from gonie.nn.heads.scores import Scores
 from gonie.nn.heads.support import SupportScores
-from gonie.nn.protocols import Head
+from gonie.nn.protocols import Encoder, Head
 from gonie.tasks.contextual import LoadedSource
 from gonie.tasks.parts import DISTANCES, TAG_HEADS
 from gonie.tasks.tagging.recipe import HeadConfig, TaggerConfig
 from gonie.tasks.tagging.torch.network import TAGS, TaggingNetwork
 from gonie.tasks.torch.build import DROPOUTS, WordTable, build_embedding, build_reader
+from gonie.tasks.torch.layers import lower_encoder
 from gonie.text.rules import allowed
 from gonie.text.schemes import OUTSIDE, Scheme
 
@@ -81,6 +83,17 @@ class HeadPlan(NamedTuple):
         return find_outside(self.encoding.labels)
 
 
+class AuxiliaryHead(NamedTuple):
+    """A head to build besides the main one."""
+
+    config: TaggerConfig
+    """The recipe section of its tagger (``gonie.tasks.tagging.heads.head_recipe``)."""
+    encoding: Encoding
+    """The encoding with its labels."""
+    layer: int | None
+    """The layer of the encoder that it reads, from 1; None: the top one."""
+
+
 def build_tagger(
     config: TaggerConfig,
     encoding: Encoding,
@@ -88,22 +101,38 @@ def build_tagger(
     options: NDArray[np.bool_] | None = None,
     *,
     sources: Mapping[str, LoadedSource] | None = None,
+    auxiliary: Mapping[str, AuxiliaryHead] | None = None,
 ) -> TaggingNetwork:
     """Build an untrained tagger for ``encoding``, with the word vectors of ``words``.
 
-    ``options`` (S, K), for partial tags, are the tags that each id in ``tags`` stands for.
+    ``options`` (S, K), for partial tags, are the tags that each id in ``tags`` stands for. ``auxiliary`` are
+    other heads by name. They do not change the initial weights of the rest.
     """
     embedding = build_embedding(config, encoding, words, sources or {})
     encoder = build_reader(embedding, config.encoder, config.dropout, config.adapter)
     drop = DROPOUTS[config.dropout.kind]
+    main = build_head(config, encoder.width, encoding, options)
+    others = auxiliary or {}
     return TaggingNetwork(
         embedding=embedding,
         encoder=encoder,
-        heads={TAGS: build_head(config, encoder.width, encoding, options)},
+        heads={TAGS: main} | {name: build_auxiliary(name, each, encoder) for name, each in others.items()},
+        layers={name: each.layer for name, each in others.items() if each.layer is not None},
         word_dropout=WordDropout(config.dropout.word),
         input_dropout=drop(config.dropout.input),
         output_dropout=drop(config.dropout.output),
     )
+
+
+def build_auxiliary(name: str, head: AuxiliaryHead, encoder: Encoder) -> Head:
+    """Build an auxiliary head over a layer of the encoder."""
+    if hasattr(nn.ModuleDict, name):
+        raise RecipeError([f"heads.{name}: PyTorch reserves this name; choose another"])
+    try:
+        width = lower_encoder(encoder, head.layer).width
+    except InputError as error:
+        raise RecipeError([f"heads.{name}.layer: {error}"]) from error
+    return build_head(head.config, width, head.encoding)
 
 
 def build_head(

@@ -38,6 +38,7 @@ from gonie.tasks.data_warnings import (
     warn_rare_labels,
 )
 from gonie.tasks.paths import locate
+from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
@@ -98,6 +99,8 @@ class TagData:
     """Whether the dev sentences are others than those of training."""
     sample: tuple[Sentence, ...] = ()
     """Training sentences to score after each epoch (``train.score_train``)."""
+    heads: Mapping[str, TagData] = field(default_factory=dict)
+    """The data of auxiliary heads, by name, with the same vocabularies and other labels."""
 
     def fingerprint(self, recipe: TagRecipe) -> str:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
@@ -112,6 +115,8 @@ class TagData:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
         digest.update(self.start.digest.encode() if self.start else b"")
+        for name, head in self.heads.items():
+            digest.update(head.fingerprint(head_recipe(recipe, name)).encode())
         return digest.hexdigest()
 
 
@@ -120,7 +125,7 @@ class TagStream:
 
     Labels are renamed first. If ``types`` is not empty, entities of other types become O. With ``keep``, the
     sentences of the first pass are kept in memory, for words that are slow to find. ``domain`` is that of the
-    file, if it has a name.
+    file, if it has a name. ``section`` is the section of the recipe that names the file.
     """
 
     def __init__(
@@ -133,8 +138,10 @@ class TagStream:
         types: Collection[str] = (),
         keep: bool = False,
         domain: str = "",
+        section: str = "data",
     ) -> None:
         self.source = source
+        self._section = section
         self._domain = domain
         self._keep = keep
         self._kept: list[Sentence] | None = None
@@ -158,7 +165,7 @@ class TagStream:
                     "sentence without tags",
                     path=sentence.path,
                     line=sentence.line,
-                    fix="Set the tag column: --set data.tag_column=N",
+                    fix=f"Set the tag column: --set {self._section}.tag_column=N",
                 )
             if self._scheme == self._target and not self._types and not self._labels:
                 yield sentence
@@ -233,14 +240,15 @@ class _Files:
     first one.
     """
 
-    def __init__(self, recipe: TagRecipe) -> None:
+    def __init__(self, recipe: TagRecipe, section: str = "data") -> None:
         data = recipe.data
         self._data = data
+        self._section = section
         self.splitter = build_tokenizer(data)
         self.labels = LabelMap(data.map)
         self._train = [self._survey(name, path) for name, path in data.files("train").items()]
         self.found = self._train[0].found
-        _check_types(data, self._train)
+        _check_types(data, self._train, section)
         self.warnings = [
             (each.source.report.path, warning)
             for each in self._train
@@ -301,6 +309,7 @@ class _Files:
             types=self._data.types,
             keep=self.splitter.unit == "morpheme" and self._data.cache is None,
             domain=domain,
+            section=self._section,
         )
 
 
@@ -337,42 +346,117 @@ def _korean_settings(unit: str) -> str:
     return f"--set data.language=ko --set data.unit={unit}"
 
 
-def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> TagData:
-    """Read and encode the data of the recipe. ``note`` receives what was found.
+@dataclass(frozen=True, kw_only=True)
+class _TaskFiles:
+    """The sentences of one head, before they are encoded. ``section`` is its section of the recipe."""
 
-    ``start`` is the model that the recipe starts from, if any.
+    recipe: TagRecipe
+    section: str
+    files: _Files
+    streams: list[TagStream]
+    train: Iterable[Sentence]
+    dev: list[Sentence]
+    test: list[Sentence] | None
+    dev_is_train: bool
+    part: TaggedSource | None
+    held: dict[str, list[Sentence]]
+    """The sentences that are not trained on, by split."""
+    shared: SharedExamples[Sentence]
+
+    def texts(self) -> Iterable[Sentence]:
+        """Return the sentences that vocabularies are fitted to."""
+        watched = Watched(self.train, self.shared)
+        return watched if self.part is None else Chained(watched, Untagged(self.part))
+
+
+def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> TagData:
+    """Read and encode the data of the recipe and of its auxiliary heads. ``note`` receives what was found.
+
+    The vocabularies are those of all training files together. ``start`` is the model that the recipe starts
+    from, if any.
     """
+    main = _open_files(recipe, "data", note)
+    others = {name: _open_head(recipe, name, note) for name in recipe.heads}
+    vectors = vectors_of(recipe.data, start)
+    sources = load_sources(recipe, note)
+    encoding, labels = fit_encoding(
+        recipe,
+        Chained(main.texts(), *(Untagged(other.texts()) for other in others.values())),
+        main.files.target,
+        vectors,
+        build_extractors(recipe),
+        sources=sources,
+        start=start,
+    )
+    data = dataclasses.replace(
+        _encode(main, encoding, labels, note),
+        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note, start),
+        sources=sources,
+        start=start,
+    )
+    return dataclasses.replace(
+        data, heads={name: _encode_head(other, data, note) for name, other in others.items()}
+    )
+
+
+def _open_head(recipe: TagRecipe, name: str, note: Note) -> _TaskFiles:
+    """Open the files of an auxiliary head, which must have the columns that context features use."""
+    own, section = head_recipe(recipe, name), f"heads.{name}"
+    if set(own.data.columns) != set(recipe.data.columns):
+        wanted = ", ".join(recipe.data.columns) or "none"
+        raise RecipeError([f"{section}.columns: the names must be those of data.columns: {wanted}"])
+    return _open_files(own, section, note)
+
+
+def _open_files(recipe: TagRecipe, section: str, note: Note) -> _TaskFiles:
+    """Open the files of one head: detect their formats and read the dev and test sentences."""
     data = recipe.data
-    files = _Files(recipe)
-    found, target = files.found, files.target
+    files = _Files(recipe, section)
     streams = files.train_streams()
     everything = streams[0] if len(streams) == 1 else Chained(*streams)
     train, dev = _train_and_dev(recipe, files, everything, note)
     test = files.read("test", note) if data.files("test") else None
-
-    part = None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error")
-    vectors = vectors_of(data, start)
-    sources = load_sources(recipe, note)
     dev_is_train = not data.files("dev") and (train is everything or train is dev)
-    train = WithWords(train)
     held = {"dev": [] if dev_is_train else dev, "test": test or []}
-    shared = SharedExamples(SENTENCES, held)
-    watched = Watched(train, shared)
-    texts = watched if part is None else Chained(watched, Untagged(part))
-    encoding, labels = fit_encoding(
-        recipe, texts, target, vectors, build_extractors(recipe), sources=sources, start=start
+    return _TaskFiles(
+        recipe=recipe,
+        section=section,
+        files=files,
+        streams=streams,
+        train=WithWords(train),
+        dev=dev,
+        test=test,
+        dev_is_train=dev_is_train,
+        part=None if data.partial is None else files.source(data.partial).with_scheme(schemes.PLAIN, "error"),
+        held=held,
+        shared=SharedExamples(SENTENCES, held),
     )
-    _check_some_tags(labels, target, data.train_name)
+
+
+def _encode_head(files: _TaskFiles, main: TagData, note: Note) -> TagData:
+    """Encode the sentences of an auxiliary head, with its labels and the vocabularies of the recipe."""
+    labels = Counter(_tags(files.train))
+    encoding = main.encoding.with_labels(labels, files.files.target)
+    return dataclasses.replace(
+        _encode(files, encoding, labels, note), pretrained=main.pretrained, sources=main.sources
+    )
+
+
+def _encode(opened: _TaskFiles, encoding: Encoding, labels: Counter[str], note: Note) -> TagData:
+    """Encode the sentences of one head, and note what was found in its files."""
+    recipe, files, train, part = opened.recipe, opened.files, opened.train, opened.part
+    data, found, target = recipe.data, opened.files.found, opened.files.target
+    _check_some_tags(labels, target, data.train_name, opened.section)
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
             f"more than {MOST_TAGS:,} different tags: {len(encoding.labels):,}, such as "
             f"{', '.join(encoding.labels[:3])}",
             path=data.train_name,
-            fix="Set the tag column: --set data.tag_column=N",
+            fix=f"Set the tag column: --set {opened.section}.tag_column=N",
         )
     for path, warning in files.warnings:
         note(f"{path}: {warning}")
-    files.tell_train(streams, note)
+    files.tell_train(opened.streams, note)
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, note)
     partial_stream = PartialStream(
@@ -394,38 +478,38 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
     for name, cut in ((data.train_name, pieces.cut + noise.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
-    shared.warn(note)
+    opened.shared.warn(note)
     types = count_types(labels, target)
     warn_rare_labels(data.train_name, types, note)
-    named = {name: name_new_tags(_tags(part), target, types) for name, part in held.items()}
+    named = {name: name_new_tags(_tags(part), target, types) for name, part in opened.held.items()}
     warn_new_labels(named, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
         tokenizer=files.splitter,
         train=corpus,
-        dev=dev,
-        test=test,
-        pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note, start),
+        dev=opened.dev,
+        test=opened.test,
+        pretrained=None,
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
-        sources=sources,
-        start=start,
         given_scheme=found.scheme,
         options=None if part is None else sets.table(),
         sentences=train,
-        dev_is_held_out=not dev_is_train and data.dev != data.train,
+        dev_is_held_out=not opened.dev_is_train and data.dev != data.train,
         sample=sampled(train, recipe.train.score_train),
     )
 
 
-def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str) -> None:
+def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str, section: str) -> None:
     """Refuse sentences without entities, or with one plain tag: there is nothing to learn."""
     only = next(iter(tags), schemes.OUTSIDE)
     if len(tags) == 1 and (only == schemes.OUTSIDE or not scheme.has_spans):
         raise InputError(
             f"every token has the tag {only}",
             path=path,
-            fix="Choose the column of the tags with --tag-column N (in a recipe data.tag_column)",
+            fix="Choose the column of the tags with --tag-column N (in a recipe data.tag_column)"
+            if section == "data"
+            else f"Set the tag column: --set {section}.tag_column=N",
         )
 
 
@@ -493,8 +577,8 @@ def _with_bare_types(data: TagDataConfig, found: Survey) -> Survey:
     return found
 
 
-def _check_types(data: TagDataConfig, files: Sequence[_TagFile]) -> None:
-    """Refuse training files that have none of ``data.types``."""
+def _check_types(data: TagDataConfig, files: Sequence[_TagFile], section: str) -> None:
+    """Refuse training files that have none of ``types`` of the section."""
     parts = [
         each.found.scheme.split(tag)
         for each in files
@@ -507,7 +591,7 @@ def _check_types(data: TagDataConfig, files: Sequence[_TagFile]) -> None:
         other = "only O" if scheme.has_spans else f"{scheme}, without types"
         has = ", ".join(known) or other
         raise RecipeError(
-            [f"data.types: {data.train_name} has none of {', '.join(data.types)}; it has {has}"]
+            [f"{section}.types: {data.train_name} has none of {', '.join(data.types)}; it has {has}"]
         )
 
 
@@ -541,6 +625,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "start": [recipe.train.start, recipe.train.keep_labels],
         "shots": recipe.train.shots,
         "seed": recipe.train.seed if _is_drawn(recipe) else None,
+        "heads": {name: tag_data_key(head_recipe(recipe, name)) for name in recipe.heads},
     }
     return json.dumps(read)
 

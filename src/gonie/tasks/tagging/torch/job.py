@@ -20,14 +20,16 @@ from gonie.runtime.decoder import Decoder
 from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.calibration import FittedTemperature, fit_span_temperature
+from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
-from gonie.tasks.tagging.torch.build import build_tagger
+from gonie.tasks.tagging.torch.build import AuxiliaryHead, build_tagger
 from gonie.tasks.tagging.torch.data import TagData, read_untagged
 from gonie.tasks.tagging.torch.exportable import TagExportable
+from gonie.tasks.tagging.torch.heads import finish_heads, with_head_scores
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
 from gonie.tasks.tagging.torch.support import sentence_pool, set_transitions
@@ -53,7 +55,10 @@ def _silent(text: str) -> None:
 
 
 class TagJob:
-    """The recipe of a tagger with its data."""
+    """The recipe of a tagger with its data. ``heads`` are the jobs of its auxiliary heads, by name.
+
+    The model of such a job is the branch of the head (``TaggingNetwork.branch``), a tagger like any other.
+    """
 
     noun = "sentences"
 
@@ -65,6 +70,7 @@ class TagJob:
         self.encoding = data.encoding
         self.start = data.start
         self.domains = data.train.domains
+        self.heads = {name: TagJob(head_recipe(recipe, name), own) for name, own in data.heads.items()}
 
     def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""
@@ -91,8 +97,17 @@ class TagJob:
     def build(self) -> TaggingNetwork:
         """Build the untrained tagger."""
         data = self.data
+        auxiliary = {
+            name: AuxiliaryHead(head.recipe.model, head.encoding, self.recipe.heads[name].layer)
+            for name, head in self.heads.items()
+        }
         return build_tagger(
-            self.recipe.model, data.encoding, self._words(), data.options, sources=data.sources
+            self.recipe.model,
+            data.encoding,
+            self._words(),
+            data.options,
+            sources=data.sources,
+            auxiliary=auxiliary,
         )
 
     def setup(self, model: TaggingNetwork, note: Note) -> TrainingSetup:
@@ -104,13 +119,15 @@ class TagJob:
         setup = with_support(
             setup, config, model, self.train, lambda: sentence_pool(self.train, self.encoding)
         )
+        setup = with_head_scores(setup, model, self.heads, note)
         if config.optimizer == "per-window":
             return with_window_updates(setup, config, model, self.train)
         return setup
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
-        """Write the bundle, its scores and the report."""
-        return finish_examples(self, run, note, exportable=self.exportable(run.model.cpu(), note))
+        """Write the bundle, its scores and the report, and the same for each auxiliary head."""
+        output = finish_examples(self, run, note, exportable=self.exportable(run.model.cpu(), note))
+        return finish_heads(output, run, self.heads, note)
 
     def add_comparisons(
         self, run: TrainedRun, output: RunOutput, variants: Mapping[str, RunOutput], note: Note
@@ -121,6 +138,8 @@ class TagJob:
     def compute_once(self, model: TaggingNetwork, note: Note) -> None:
         """Compute the outputs of frozen parts of the model for the training sentences once."""
         self.train = with_context(model, self.data.train, self.recipe.model, note)
+        for name, head in self.heads.items():
+            head.compute_once(model.branch(name), note)
 
     def _decoder(self, model: TaggingNetwork) -> Decoder:
         """Return the decoder with the model's transitions and the constraints of the recipe."""

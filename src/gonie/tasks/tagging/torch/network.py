@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Any, cast
 
 from torch import Tensor, nn
 
 from gonie.errors import InputError
 from gonie.nn.protocols import Embedding, Encoder, Head, as_modules
-from gonie.tasks.torch.layers import encoder_layers
+from gonie.tasks.tagging.recipe import MAIN_HEAD
+from gonie.tasks.torch.layers import encoder_layers, lower_encoder
 from gonie.tasks.torch.matrices import squared_norm
 
-TAGS = "tags"
+TAGS = MAIN_HEAD
 
 
 class TaggingNetwork(nn.Module):
@@ -24,10 +25,11 @@ class TaggingNetwork(nn.Module):
     Args:
         embedding: batch -> (B, T, D)
         encoder: (B, T, D), mask (B, T) -> (B, T, H)
-        heads: scores and losses over the states, by name; ``tags`` is trained.
+        heads: scores and losses over the states, by name; ``tags`` is the main one, others are auxiliary.
         word_dropout: dropout of whole token vectors, before ``input_dropout``.
         input_dropout: dropout on the encoder's input.
         output_dropout: dropout on the encoder's output.
+        layers: the layer of the encoder that a head reads, from 1 at the bottom, unless it is the top one.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class TaggingNetwork(nn.Module):
         word_dropout: nn.Module,
         input_dropout: nn.Module,
         output_dropout: nn.Module,
+        layers: Mapping[str, int] | None = None,
     ) -> None:
         super().__init__()
         self.embedding = embedding
@@ -47,12 +50,44 @@ class TaggingNetwork(nn.Module):
         self.word_dropout = word_dropout
         self.input_dropout = input_dropout
         self.output_dropout = output_dropout
+        self._layers = dict(layers or {})
 
     def head(self, name: str = TAGS) -> Head:
         """Return the head ``name``."""
         if name not in self.heads:
             raise InputError(f"no such head: {name!r}", fix=f"Use one of {', '.join(self.heads)}")
         return cast("Head", self.heads[name])
+
+    def branch(self, name: str) -> TaggingNetwork:
+        """Return the tagger of one head, which shares its parts: the layers it reads, and itself as ``tags``.
+
+        To train or run it is to train or run this network.
+        """
+        return self.up_to(self._layers.get(name), {TAGS: self.head(name)})
+
+    def up_to(self, layer: int | None, heads: Mapping[str, Head]) -> TaggingNetwork:
+        """Return a network of the embeddings and the encoder up to a layer, which shares its parts."""
+        lower = TaggingNetwork(
+            embedding=self.embedding,
+            encoder=lower_encoder(self.encoder, layer),
+            heads=heads,
+            word_dropout=self.word_dropout,
+            input_dropout=self.input_dropout,
+            output_dropout=self.output_dropout,
+        )
+        return lower.train(self.training)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], *args: Any, **options: Any) -> Any:
+        """Load weights. Those of heads that this network does not have are left out.
+
+        So a tagger can be loaded without the auxiliary heads that it was trained with.
+        """
+        own = {
+            name: tensor
+            for name, tensor in state_dict.items()
+            if not name.startswith("heads.") or name.split(".")[1] in self.heads
+        }
+        return super().load_state_dict(own, *args, **options)
 
     def layers(self) -> dict[str, nn.Module]:
         """Return the layers from the bottom to the top, by name."""
