@@ -2,8 +2,8 @@
 
 Each of M members gives probabilities p_m over K answers. With the entropy H(p) = -Σ_k p_k ln p_k in nats,
 
-    total               H(1/M Σ_m p_m)      how uncertain the ensemble is
-    data                1/M Σ_m H(p_m)      how uncertain its members are, on average
+    total entropy       H(1/M Σ_m p_m)      how uncertain the ensemble is
+    data entropy        1/M Σ_m H(p_m)      how uncertain its members are, on average
     mutual information  total - data        how much they disagree; 0 if all are the same
 
 Mutual information between the answer and the model (BALD, Houlsby et al. 2011, arXiv:1112.5745) is high where
@@ -28,5 +28,5 @@ def entropy(chances: Floats) -> Floats:
 def entropies(chances: Floats) -> list[Entropies]:
     """Return the entropies of the answers of M members to N questions. Shape: (M, N, K)."""
     total, data = entropy(chances.mean(axis=0)), entropy(chances).mean(axis=0)  # (N,)
-    return [Entropies(*each) for each in zip(total.tolist(), data.tolist(), strict=True)]
-
+    values = np.stack([total, data, np.maximum(total - data, 0.0)], axis=1)  # (N, 3)
+    return [Entropies(*each) for each in values.tolist()]

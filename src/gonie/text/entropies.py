@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
 class Entropies(NamedTuple):
-    """The total uncertainty, and that of the data, in nats (``gonie.metrics.entropies``)."""
+    """The uncertainty of an answer, and its parts, in nats (``gonie.metrics.entropies``)."""
 
-    total: float
-    data: float
+    total_entropy: float = 0.0
+    data_entropy: float = 0.0
+    mutual_information: float = 0.0
 
-    @property
-    def mutual_information(self) -> float:
-        """The uncertainty about the model."""
-        return max(0.0, self.total - self.data)
 
-    def to_json(self) -> dict[str, float]:
-        """Return all three in nats."""
-        return {
-            "total_entropy": self.total,
-            "data_entropy": self.data,
-            "mutual_information": self.mutual_information,
-        }
+def highest(parts: Iterable[Entropies]) -> Entropies:
+    """Return the highest value of each, 0 without parts: a sentence is as uncertain as one of its tokens."""
+    return Entropies(*map(max, zip(*parts, Entropies(), strict=True)))

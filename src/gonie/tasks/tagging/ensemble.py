@@ -2,7 +2,8 @@
 
 The probability of a tag or span is the mean over the members, each at its own temperature. The tags are the
 best sequence of ``runtime.mixture``, and valid in the tag scheme as those of a single tagger. The ensemble of
-one tagger predicts what this tagger predicts.
+one tagger predicts what this tagger predicts. The entropies of a sentence are the highest of its tokens: one
+strange word is enough.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from gonie.metrics.entropies import entropies
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import MOST, grouped
 from gonie.runtime.mixture import Mixture
-from gonie.tasks.ensemble import Advance, check_same
+from gonie.tasks.members import Advance, check_same, counted, shown_settings
 from gonie.tasks.tagging.chunks import tag_in_chunks
 from gonie.tasks.tagging.decoding import By, Decoding
 from gonie.tasks.tagging.labeller import Tagging, to_taggings
 from gonie.tasks.tagging.tagger import CHUNK_OVERLAP, Scored, Tagger, chunk_width, count_windows
 from gonie.tasks.tagging.text_tagger import TextTagger
-from gonie.text.entropies import Entropies
+from gonie.text.entropies import Entropies, highest
 from gonie.text.types import Sentence
 
 TOKENS, SENTENCES = 4096, 64
@@ -61,14 +62,12 @@ class EnsembleTagger(TextTagger):
             given_scheme=first.given_scheme,
         )
         self.first = first
+        self.origin = first.origin
+        self.members = len(decoders)
         self.decoders = tuple(decoders)
         self._score = score
         self._advance = advance
         self._biases = self.decoding.tag_biases(self.labels, self.encoding.scheme)  # (K,)
-
-    def predicts(self) -> str:
-        """Say what the members predict, and how many they are."""
-        return f"{super().predicts()} ({len(self.decoders)} members)"
 
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> EnsembleTagger:
         """Return the ensemble with other decoding settings. A bias is added to the scores of each member."""
@@ -83,22 +82,14 @@ class EnsembleTagger(TextTagger):
     def _map_taggings(
         self, sentences: Sequence[Sentence], make: Callable[[Sentence, Tagging], Result]
     ) -> list[Result]:
-        found = [Tagging(entropies=Entropies(0.0, 0.0))] * len(sentences)
+        found = [Tagging(entropies=Entropies())] * len(sentences)
         with_words = [i for i, sentence in enumerate(sentences) if sentence.words]
         for group in grouped(with_words, lambda i: len(sentences[i]), first=MOST):
             own = [sentences[i] for i in group]
-            for at, tagging in self._taggings(self._member_scores(own)):
+            scores = counted(self._score(own), self.members, self._advance)
+            for at, tagging in self._taggings(scores):
                 found[group[at]] = tagging._replace(windows=count_windows(own[at]))
         return list(map(make, sentences, found))
-
-    def _member_scores(self, sentences: Sequence[Sentence]) -> list[SentenceScores]:
-        """Return the scores by each member."""
-        found = []
-        for number, scores in enumerate(self._score(sentences), start=1):
-            found.append(scores)
-            if self._advance is not None:
-                self._advance(number, len(self.decoders))
-        return found
 
     def _taggings(self, scores: Sequence[SentenceScores]) -> Iterator[tuple[int, Tagging]]:
         """Yield the index of each sentence and its tagging, ordered by batches."""
@@ -130,7 +121,9 @@ class EnsembleTagger(TextTagger):
         tags = deciding.best_tags() if self.decoding.by == "viterbi" else deciding.posterior()
         taggings = to_taggings(mixture, tags, self.labels, self.encoding.scheme)
         return [
-            tagging._replace(entropies=_mean_entropies(mixture.member_marginals[:, row, : len(tagging.tags)]))
+            tagging._replace(
+                entropies=highest(entropies(mixture.member_marginals[:, row, : len(tagging.tags)]))
+            )
             for row, tagging in enumerate(taggings)
         ]
 
@@ -140,17 +133,11 @@ class EnsembleTagger(TextTagger):
         )
 
 
-def _mean_entropies(marginals: NDArray[np.float64]) -> Entropies:
-    """Return the mean over the tokens of a sentence. Shape: (M, T, K)."""
-    total, data = np.mean(entropies(marginals), axis=0).tolist()
-    return Entropies(total, data)
-
-
 def combine_taggers(taggers: Sequence[Tagger], advance: Advance | None = None) -> EnsembleTagger:
     """Return the ensemble of taggers with the same tags. They may differ in everything else."""
     check_same(taggers, "tags", lambda tagger: tagger.labels)
     check_same(taggers, "tag scheme", lambda tagger: (str(tagger.encoding.scheme),))
-    check_same(taggers, "tokens", lambda tagger: [f"{k} = {v}" for k, v in tagger.tokenizer.to_json().items()])
+    check_same(taggers, "tokenizer", lambda tagger: shown_settings(tagger.tokenizer.to_json()))
     return EnsembleTagger(
         first=taggers[0],
         decoders=[tagger.decoder for tagger in taggers],
