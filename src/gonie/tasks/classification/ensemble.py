@@ -44,7 +44,7 @@ class EnsembleClassifier(BundledModel):
     ) -> None:
         self.first = first
         self.origin = first.origin
-        self.members = members
+        self.members = self._number = members
         self.recipe = first.recipe
         self.labels = first.labels
         self.multi_label = first.multi_label
@@ -58,7 +58,7 @@ class EnsembleClassifier(BundledModel):
     def __call__(self, text: str | LabelledText) -> Classification:
         """Classify one text."""
         warn_of_path(text)
-        return next(self.pipe([text]))
+        return next(self._classified([text], FIRST))
 
     def pipe(self, texts: Iterable[Any], *, first: int = FIRST, as_tuples: bool = False) -> Iterator[Any]:
         """Classify a stream of texts in order, as ``TextClassifier.pipe`` does."""
@@ -70,7 +70,7 @@ class EnsembleClassifier(BundledModel):
     def _classified(self, texts: Iterable[str | LabelledText], first: int) -> Iterator[Classification]:
         for cuts in grouped(map(self.first.cut, texts), token_count, first=first):
             found = self._chances([text for text, *_ in cuts])
-            chances = np.stack(counted(found, self.members, self._advance))  # (M, N, K)
+            chances = np.stack(counted(found, self._number, self._advance))  # (M, N, K)
             for cut, row, own in zip(cuts, chances.mean(axis=0), self._entropies(chances), strict=True):
                 yield replace(self.first.classification(cut, row), entropies=own)
 

@@ -86,7 +86,7 @@ class EnsembleTagger(TextTagger):
         with_words = [i for i, sentence in enumerate(sentences) if sentence.words]
         for group in grouped(with_words, lambda i: len(sentences[i]), first=MOST):
             own = [sentences[i] for i in group]
-            scores = counted(self._score(own), self.members, self._advance)
+            scores = counted(self._score(own), len(self.decoders), self._advance)
             for at, tagging in self._taggings(scores):
                 found[group[at]] = tagging._replace(windows=count_windows(own[at]))
         return list(map(make, sentences, found))
