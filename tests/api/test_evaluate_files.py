@@ -58,7 +58,7 @@ def test_named_data_is_compared_with_the_first(tagged: Any, tmp_path: Path) -> N
     assert scores.headline == "f1"
     assert scores.interval() is not None
     record = json.loads(scores.to_json())
-    assert record.keys() == {"headline", "domains", "gap", "pooled"}
+    assert record.keys() == {"headline", "domains", "gap", "separation", "pooled"}
     assert record["pooled"]["sentences"] == 60
     assert scores.errors()
     with pytest.raises(gonie.InputError, match="no files to score"):

@@ -77,7 +77,7 @@ def test_classifiers_are_combined(gonie: Gonie, text_bundle: Callable[..., Any],
         (("--seed", 1), "--seed applies only to --mc-dropout"),
         (("--mc-dropout", 2, "--ensemble", "x"), "--mc-dropout cannot be combined with --ensemble"),
         (("--ensemble", "missing"), "missing"),
-        (("--mc-dropout", 0), "0 is not in the range"),
+        (("--mc-dropout", 0), "--mc-dropout must be at least 1: 0"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(

@@ -80,6 +80,16 @@ def test_probabilities_are_those_of_all_sequences(case: Case) -> None:
                 assert found == pytest.approx([due_range])
 
 
+def nearest(y: tuple[int, ...], chances: dict[tuple[int, ...], float]) -> float:
+    """Return q(y) of the nearest chain, from the probabilities of all sequences."""
+    value = 1.0
+    for t in range(len(y)):
+        before = sum(p for z, p in chances.items() if not t or z[t - 1] == y[t - 1])
+        both = sum(p for z, p in chances.items() if z[max(t - 1, 0) : t + 1] == y[max(t - 1, 0) : t + 1])
+        value *= both / before if before else 0.0
+    return value
+
+
 @given(cases())
 @settings(deadline=None, max_examples=60)
 def test_the_best_sequence_is_that_of_the_nearest_chain(case: Case) -> None:
@@ -89,25 +99,15 @@ def test_the_best_sequence_is_that_of_the_nearest_chain(case: Case) -> None:
     for row, length in enumerate(case.lengths):
         chances = case.sequences(row)
 
-        def nearest(
-            y: tuple[int, ...], row: int = row, chances: dict[tuple[int, ...], float] = chances
-        ) -> float:
-            value = mixture.marginals[row, 0, y[0]]
-            for t in range(1, len(y)):
-                pair = sum(p for z, p in chances.items() if z[t - 1 : t + 1] == y[t - 1 : t + 1])
-                value *= pair / max(mixture.marginals[row, t - 1, y[t - 1]], 1e-300)
-            return float(value)
-
-        scores = {y: nearest(y) for y in chances}
+        scores = {y: nearest(y, chances) for y in chances}
         assert sum(scores.values()) == pytest.approx(1.0)
         found = tuple(tags[row, :length])
         assert scores[found] == pytest.approx(max(scores.values()))
         assert (tags[row, length:] == -1).all()
         if max(chances.values()) > 0.5:
             assert chances[found] == max(chances.values()), "the best sequence of the mixture itself"
-        expected = {
-            y: sum(mixture.marginals[row, t, k] for t, k in enumerate(y)) for y in chances if scores[y]
-        }
+        possible = [y for y in chances if scores[y]]
+        expected = {y: sum(mixture.marginals[row, t, k] for t, k in enumerate(y)) for y in possible}
         assert expected[tuple(by_tags[row, :length])] == pytest.approx(max(expected.values()))
 
 

@@ -70,9 +70,9 @@ def test_an_ensemble_is_called_like_a_classifier(members: list[TextClassifier]) 
 
 def test_other_labels_are_refused_with_the_difference(text_bundle: Any) -> None:
     one, several = (load_text_bundle(text_bundle(multi_label=own)) for own in (False, True))
-    with pytest.raises(InputError, match="same number of labels per text: .* differ in one, several"):
+    with pytest.raises(InputError, match=r"same number of labels per text: .* differ in one, several"):
         combine_classifiers([one, several])
     other = load_text_bundle(text_bundle())
     other.encoding.labels = ("bad", "positive")
-    with pytest.raises(InputError, match="same labels: .* differ in bad, negative"):
+    with pytest.raises(InputError, match=r"same labels: .* differ in bad, negative"):
         combine_classifiers([one, other])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_tags_are_valid_and_do_not_depend_on_the_order_or_the_batch(members: lis
         assert one.scores == pytest.approx(other.scores)
         assert one.scores == pytest.approx(single.scores)
         marks = ["O", *(tag[0] for tag in one.tags), "O"]
-        assert all(b in follow[a] for a, b in zip(marks, marks[1:], strict=False))
+        assert all(b in follow[a] for a, b in pairwise(marks))
 
 
 def test_members_that_disagree_have_mutual_information(members: list[Tagger]) -> None:

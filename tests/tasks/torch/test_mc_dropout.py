@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +45,14 @@ def text_run(text_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def seeds(toy: Path, toy_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Path]]:
+def seeds(toy: Path, toy_run: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The toy run, and two others of other seeds."""
     from conftest import Silence
 
     folders = [tmp_path_factory.mktemp("runs") / f"seed-{seed}" for seed in (2, 3)]
     for seed, folder in enumerate(folders, start=2):
         assert start_run(load_recipe(toy / "toy.toml", [f"train.seed={seed}"]), folder, Silence()) is not None
-    yield [toy_run, *folders]
+    return [toy_run, *folders]
 
 
 def words_of(toy: Path, tagger: Any) -> list[Sentence]:
