@@ -112,8 +112,19 @@ class _Silent:
         """Ignore an epoch."""
 
 
-def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, jobs: int) -> None:
-    """Execute the runs that have no result yet, ``jobs`` at a time, and append each result to ``out``."""
+def make_all(
+    runs: Iterable[Run],
+    work: Callable[[Run], Record],
+    *,
+    out: Path,
+    jobs: int,
+    tell: Callable[[Record], str] | None = None,
+) -> None:
+    """Execute the runs that have no result yet, ``jobs`` at a time, and append each result to ``out``.
+
+    ``tell`` returns one line about a result.
+    """
+    tell = tell or describe
     done = {record_key(record) for record in read(out) if "error" not in record}
     open_ = [run for run in runs if run.key not in done]
     print(f"{len(open_)} runs, {jobs} at a time", flush=True)
@@ -128,7 +139,7 @@ def make_all(runs: Iterable[Run], work: Callable[[Run], Record], *, out: Path, j
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            print(f"{number}/{len(open_)} {describe(record)}", flush=True)
+            print(f"{number}/{len(open_)} {tell(record)}", flush=True)
 
 
 def _safely(task: tuple[Callable[[Run], Record], Run]) -> Record:

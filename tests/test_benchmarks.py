@@ -211,3 +211,19 @@ def test_gains_of_augmentation_are_paired_with_runs_without(tmp_path: Path) -> N
     assert "| 150, bilm none | none | 2 | 50.0 | 35.00 ± 7.07 |" in out
     assert "| mentions:3:0.5 | 3 | 50.0 | 56.00 ± 30.05 | +4.00 ± 1.41 |" in out
     assert "| 2 of 2 | 1 of 1 |" in out
+
+
+def test_ensembles_are_compared_with_single_models(toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    data = tmp_path / "ner" / "uner_english_ewt"
+    data.mkdir(parents=True)
+    (data / "en_ewt-ud-test.iob2").write_bytes((toy / "test.conll").read_bytes())
+    given = ("--runs", toy_run, toy_run, "--size", 2, "--passes", 2, "--files", "test")
+    out = run("uncertainty.py", tmp_path, *given, "--out", tmp_path / "u.jsonl")
+    table = out[out.index("| method |") :].splitlines()
+    methods = [line.split(" | ")[0].removeprefix("| ") for line in table[2:]]
+    assert methods == [
+        *("temperature", "MC dropout 2, temperature", "temperature 1", "MC dropout 2, temperature 1"),
+        *("ensemble of 2, temperature", "ensemble of 2, temperature 1"),
+    ]
+    assert table[2].split(" | ")[2] == table[6].split(" | ")[2].split(" (")[0], "an ensemble of copies"
+    assert run("uncertainty.py", "--table", tmp_path / "u.jsonl").strip() in out

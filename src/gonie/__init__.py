@@ -13,6 +13,7 @@ Importing the package is cheap. The runtime is imported with the first model, an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -116,13 +117,25 @@ def load(
     path: str | PathLike[str], *, threads: int | None = None, task: Literal["pair"]
 ) -> PairClassifier: ...
 @overload
-def load(path: str | PathLike[str], *, threads: int | None = None, task: None = None) -> Any: ...
+def load(
+    path: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    threads: int | None = None,
+    task: str | None = None,
+) -> Any: ...
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
+def load(
+    path: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    threads: int | None = None,
+    task: str | None = None,
+) -> Any:
     """Load a ``Tagger``, ``TextClassifier`` or ``PairClassifier`` from a bundle or a run folder.
 
-    The URL of a service (``gonie serve``) returns a ``Client``, which is called like them.
+    A list of taggers, or of classifiers, with the same labels returns an ensemble, whose probabilities are
+    the means of theirs. The URL of a service (``gonie serve``) returns a ``Client``. Both are called like a
+    model.
     ``threads`` limits the threads of one call. With ``task`` (``tag``, ``classify`` or ``pair``), a model of
     another task raises an error, and type checkers know the class of the model.
     """

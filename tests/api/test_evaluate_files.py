@@ -58,7 +58,7 @@ def test_named_data_is_compared_with_the_first(tagged: Any, tmp_path: Path) -> N
     assert scores.headline == "f1"
     assert scores.interval() is not None
     record = json.loads(scores.to_json())
-    assert record.keys() == {"headline", "domains", "gap", "pooled"}
+    assert record.keys() == {"headline", "domains", "gap", "separation", "pooled"}
     assert record["pooled"]["sentences"] == 60
     assert scores.errors()
     with pytest.raises(gonie.InputError, match="no files to score"):
@@ -71,3 +71,19 @@ def test_noise_is_scored_on_request(tagged: Any) -> None:
     kinds = {score.kind for score in scores.noise}
     assert {"none", "typos", "upper", "spaces-lost"} <= kinds
     assert [each["kind"] for each in scores.to_dict()["noise"]] == [score.kind for score in scores.noise]
+
+
+def test_ensembles_and_passes_are_scored(tagged: Any, classified: Any) -> None:
+    folder = tagged.folder
+    alone = gonie.evaluate(folder, SENTENCES)
+    for others in ([folder], [tagged.model, gonie.load(folder)]):
+        assert gonie.evaluate(tagged.model, SENTENCES, ensemble=others).f1 == alone.f1
+    assert gonie.evaluate(gonie.load([folder, folder]), SENTENCES).f1 == alone.f1
+    one, same = (gonie.evaluate(folder, SENTENCES, mc_dropout=3, seed=4).to_dict() for _ in range(2))
+    assert one == same
+    files = {"a": TEXTS, "b": TEXTS[:4]}
+    found = gonie.evaluate(classified.folder, files, mc_dropout=3)
+    assert found.separation["b"]["mutual_information"].inside == len(TEXTS)
+    assert found.to_dict()["separation"]["b"]["lowest"]["auroc"] == found.separation["b"]["lowest"].auroc
+    with pytest.raises(gonie.InputError, match="mc_dropout cannot be combined with ensemble"):
+        gonie.evaluate(folder, SENTENCES, ensemble=[folder], mc_dropout=3)

@@ -175,3 +175,20 @@ def test_classifiers_and_pairs(gonie: Gonie, text_bundle: Any, pair_bundle: Any,
         assert scores["by"]["year"]["1"]["examples"] == 2
         assert all(measure in each for each in scores["noise"])
         assert list(scores["domains"]) == ["a"]
+
+
+def test_uncertainty_tells_files_apart(gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    web = conll(tmp_path / "web.conll", "Xu/B-PER of/O Qo/B-LOC met/O", "far/O in/O Zed/B-PER", "")
+    outputs = ("--json", tmp_path / "s.json", "--html", tmp_path / "r.html")
+    outcome = gonie("evaluate", toy_run, toy / "test.conll", web, *outputs)
+    assert outcome.code == 0, outcome.err
+    assert "least certain answer" in outcome.out
+    assert "mutual information" not in outcome.out
+    found = json.loads((tmp_path / "s.json").read_text("utf-8"))["separation"]
+    assert list(found) == ["web"]
+    assert found["web"]["lowest"]["auroc"] > 0.5
+    assert found["web"]["lowest"]["outside"] == 2
+    assert "Uncertainty by file" in (tmp_path / "r.html").read_text("utf-8")
+    values = gonie("evaluate", toy_run, toy / "test.conll", "--json", tmp_path / "one.json")
+    assert values.code == 0
+    assert "separation" not in json.loads((tmp_path / "one.json").read_text("utf-8"))

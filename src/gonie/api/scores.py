@@ -9,8 +9,9 @@ from typing import Any
 
 from gonie.metrics.grouped import Gap, GroupScore, gap
 from gonie.metrics.robustness import NoiseScore
+from gonie.metrics.separation import Separation
 from gonie.reports.html.markup import element, fragment, row, table
-from gonie.tasks.evaluated_files import EvaluatedFiles, groups_json
+from gonie.tasks.evaluated_files import EvaluatedFiles, groups_json, separation_json
 from gonie.tasks.evaluation import JsonEvaluation
 
 SHOWN = ("f1", "precision", "recall", "accuracy", "pearson", "spearman", "auc", "relation_f1")
@@ -24,7 +25,9 @@ class ModelScores:
     ``evaluation`` has all measurements and the single errors. ``notes`` say what was found in the data.
 
     If several named files were scored, these are the scores on all of them. ``domains`` has those of each
-    file, and ``gap`` how much higher each score is than that of the first file, with its 95% interval. ``by``
+    file, and ``gap`` how much higher each score is than that of the first file, with its 95% interval.
+    ``separation`` says how well the uncertainty of the model tells the examples of each file from those of
+    the first one: ``separation["web"]["lowest"].auroc``. ``by``
     has the scores of examples by the values of a column: ``by["year"]["2004"].score``. ``noise`` has the
     scores of texts with noise.
     """
@@ -33,6 +36,7 @@ class ModelScores:
     notes: tuple[str, ...] = field(default=(), repr=False)
     domains: Mapping[str, ModelScores] = field(default_factory=dict, repr=False)
     gap: Mapping[str, Gap] = field(default_factory=dict, repr=False)
+    separation: Mapping[str, Mapping[str, Separation]] = field(default_factory=dict, repr=False)
     by: Mapping[str, Mapping[str, GroupScore]] = field(default_factory=dict, repr=False)
     noise: tuple[NoiseScore, ...] = field(default=(), repr=False)
 
@@ -95,6 +99,7 @@ class ModelScores:
                 "headline": self.headline,
                 "domains": {name: scores.to_dict() for name, scores in self.domains.items()},
                 "gap": {name: gap.to_json() for name, gap in self.gap.items()},
+                "separation": separation_json(self.separation),
                 "pooled": record,
             }
         if self.by:
@@ -153,6 +158,7 @@ def model_scores(found: EvaluatedFiles, notes: Mapping[str, Sequence[str]]) -> M
         tuple(note for own in notes.values() for note in own),
         domains=domains if found.named else {},
         gap={name: gap(found.domains[name], found.first) for name in others},
+        separation=found.separation if found.named else {},
         by=found.by or {},
         noise=() if found.noise is None else found.noise.scores,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -70,6 +70,24 @@ def evaluate(
     limit: Annotated[
         int, typer.Option(metavar="N", min=0, help="With --noise: the most examples that get it; 0: all.")
     ] = LIMIT,
+    ensemble: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Another model with the same labels: score the mean of the probabilities of all models. Can "
+            "be repeated.",
+        ),
+    ] = None,
+    mc_dropout: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Score the mean of the probabilities of N passes of the network with dropout. MODEL must be "
+            "a run folder.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="With --mc-dropout: the seed of the dropout.", min=0)] = 0,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write the scores as fractions to FILE.")
     ] = None,
@@ -142,19 +160,42 @@ def evaluate(
       gonie evaluate runs/ner news=test.conll web=wnut.conll --map wnut
 
       gonie evaluate runs/ner test.jsonl --by year --noise --html report.html
+
+      gonie evaluate runs/ner-1 test.conll --ensemble runs/ner-2 --ensemble runs/ner-3
+
+      gonie evaluate runs/ner test.conll --mc-dropout 20
     """
     given = [name for name in TASK_OPTIONS if _is_given(context, name)]
     values = context.params
     if _is_given(context, "limit") and not noise:
         raise InputError("--limit applies only to --noise", fix="Add --noise, or leave --limit out")
+    if _is_given(context, "seed") and mc_dropout is None:
+        raise InputError("--seed applies only to --mc-dropout", fix="Add --mc-dropout N, or leave --seed out")
+    if mc_dropout is not None and ensemble:
+        raise InputError("--mc-dropout cannot be combined with --ensemble", fix="Leave one of them out")
     _evaluate(
         model,
         parse_files(files),
         given={name: values[name] for name in given},
+        members=Members(tuple(ensemble or ()), mc_dropout, seed),
         extras=Extras(tuple(dict.fromkeys(by or ())), limit if noise else None),
         format=format,
         outputs=Outputs(json_file, html_file, errors_file),
     )
+
+
+class Members(NamedTuple):
+    """Other models of an ensemble, or the number of passes with dropout and their seed."""
+
+    others: tuple[Path, ...]
+    passes: int | None
+    seed: int
+
+    def of(self, loaded: LoadedModel, advance: Callable[[int, int], None]) -> LoadedModel:
+        """Return the model, or its ensemble, which reports its progress."""
+        if self.passes is not None:
+            return loaded.with_passes(self.passes, seed=self.seed, advance=advance)
+        return loaded.combined(self.others, advance) if self.others else loaded
 
 
 class Extras(NamedTuple):
@@ -206,6 +247,7 @@ def _evaluate(
     files: NamedFiles,
     *,
     given: Mapping[str, Any],
+    members: Members,
     extras: Extras,
     format: str,
     outputs: Outputs,
@@ -214,6 +256,7 @@ def _evaluate(
     import json
     from shlex import quote
 
+    from gonie.messages import say
     from gonie.reports.console import MessageConsole
     from gonie.reports.error_list import error_writer, print_errors, write_errors
     from gonie.system.files import atomic_write
@@ -229,12 +272,17 @@ def _evaluate(
             f"{model} is a file, and {first} is a model",
             fix=f"Type: gonie evaluate {quote(str(first))} {quote(str(model))}",
         )
-    loaded = load_model(model)
+    console = MessageConsole(highlight=False)
+    doing = f"scoring {', '.join(map(str, files.paths.values()))}"
+    status = console.status(doing)
+    loaded = members.of(
+        load_model(model),
+        lambda done, number: status.update(say(f"{say(doing)}: model {done} of {number}")),
+    )
     evaluator = loaded.evaluator(given)
     # before scoring, since it refuses an unknown file suffix
     write = error_writer(outputs.errors, evaluator.error) if outputs.errors else None
-    console = MessageConsole(highlight=False)
-    with console.status(f"scoring {', '.join(map(str, files.paths.values()))}"):
+    with status:
         found = score_files(
             evaluator,
             loaded.model,
@@ -282,7 +330,7 @@ def _with_noise(found: EvaluatedFiles, limit: int, console: MessageConsole) -> E
 
 def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found: EvaluatedFiles) -> None:
     """Print what was read, and the scores."""
-    from gonie.reports.group_grid import print_domains, print_groups, print_noise
+    from gonie.reports.group_grid import print_domains, print_groups, print_noise, print_separation
     from gonie.reports.score_grid import print_unknown
 
     for name, file in files.paths.items():
@@ -296,6 +344,7 @@ def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found
             print_unknown(console, getattr(scores.evaluation, "unknown_labels", {}))
     if files.named:
         print_domains(console, found.domains, found.overall)
+        print_separation(console, found.separation)
     else:
         found.pooled.show(console)
     for column, groups in (found.by or {}).items():
@@ -309,10 +358,10 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
 
     from gonie.explaining.error_heat import ErrorHeat
     from gonie.messages import say
-    from gonie.reports.group_tables import domains_part, groups_part, noise_part
+    from gonie.reports.group_tables import domains_part, groups_part, noise_part, separation_part
     from gonie.training.folder import RunFolder
 
-    explanation = loaded.task.explanation
+    explanation = None if loaded.is_ensemble else loaded.task.explanation
     explained = None if explanation is None else partial(explanation().explained, loaded.model)
     scores = found.pooled
     evaluations = {name: each.evaluation for name, each in found.files.items()}
@@ -326,6 +375,7 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
             "Scores by file": domains_part(found.domains, found.overall, evaluations)
             if files.named
             else None,
+            "Uncertainty by file": separation_part(found.separation) if files.named else None,
             "Scores by value": None if found.by is None else groups_part(found.by),
             "Scores under noise": None if found.noise is None else noise_part(found.noise),
         },

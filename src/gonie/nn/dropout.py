@@ -66,4 +66,14 @@ def standard_dropout(rate: float) -> nn.Dropout:
     return nn.Dropout(checked_rate(rate))
 
 
-__all__ = ["VariationalDropout", "WordDropout", "checked_rate", "standard_dropout"]
+RATES = ("rate", "p", "dropout")
+"""Attributes in which parts keep the rate of their dropout."""
+
+
+def has_dropout(part: nn.Module) -> bool:
+    """Return whether a part itself drops something in training. Its children do not count."""
+    rates = (getattr(part, name, None) for name in RATES)
+    return any(isinstance(rate, int | float) and rate > 0 for rate in rates)
+
+
+__all__ = ["VariationalDropout", "WordDropout", "checked_rate", "has_dropout", "standard_dropout"]

@@ -11,6 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gonie.nn.dropout import has_dropout
+
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
@@ -36,3 +38,26 @@ def inferring(model: nn.Module) -> Iterator[torch.device]:
     """Disable dropout and gradients within the block, then restore the mode. Yields the model's device."""
     with evaluating(model), torch.inference_mode():
         yield next(model.parameters()).device
+
+
+@contextmanager
+def dropping(model: nn.Module, *, seed: int) -> Iterator[torch.device]:
+    """Disable gradients and enable dropout within the block, and nothing else that training does.
+
+    Random numbers are those of ``seed``, also in the next block. Yields the model's device.
+    """
+    device = next(model.parameters()).device
+    modes = {part: part.training for part in model.modules()}
+    model.train()
+    for part in modes:  # frozen parts stay in evaluation mode, and so does batch normalisation
+        part.training = part.training and has_dropout(part)
+    try:
+        with (
+            torch.inference_mode(),
+            torch.random.fork_rng(devices=[device] if device.type == "cuda" else []),
+        ):
+            torch.manual_seed(seed)
+            yield device
+    finally:
+        for part, mode in modes.items():
+            part.training = mode

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from gonie.messages import say
 from gonie.metrics.grouped import Gap, GroupScore
 from gonie.metrics.novelty import Recall
 from gonie.metrics.robustness import NoiseCurve, NoiseScore
+from gonie.metrics.separation import Separation
 from gonie.reports.report_page import percent, range_text
 from gonie.text.noise_levels import NONE, SPACES, TYPOS
 
@@ -19,6 +20,18 @@ SEEN_NOTE = (
     "seen: recall of mentions that the training data has with the same type; unseen: of all others; share: "
     "that of unseen mentions"
 )
+UNCERTAINTIES = {
+    "lowest": "least certain answer",
+    "total_entropy": "total entropy",
+    "data_entropy": "mean entropy of the models",
+    "mutual_information": "mutual information",
+}
+"""The names of scores of uncertainty."""
+SEPARATION_NOTE = (
+    "AUROC: how often the model is less certain of a text than of one of the first file (50: chance)"
+)
+Separations = Mapping[str, Mapping[str, Separation]]
+"""How well each score of uncertainty tells the texts of a file from those of the first one."""
 MEASURES = {"f1": "F1", "accuracy": "accuracy", "relation_f1": "macro F1", "pearson": "Pearson"}
 KINDS = {
     NONE: "no noise",
@@ -69,6 +82,18 @@ def gap_cells(difference: Gap | None) -> list[str]:
     interval = difference.interval
     bounds = "" if interval is None else f"{100 * interval[0]:+.2f} – {100 * interval[1]:+.2f}"
     return [f"{100 * difference.score:+.2f}", bounds]
+
+
+def separation_columns() -> list[str]:
+    """Return the headings of the columns after the name of a file."""
+    return [say("uncertainty"), "AUROC", say("95% interval")]
+
+
+def separation_rows(separation: Separations) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of a file and the cells of each score of uncertainty."""
+    for name, scores in separation.items():
+        for by, found in scores.items():
+            yield name, [say(UNCERTAINTIES[by]), percent(found.auroc), range_text(found.interval)]
 
 
 def noise_columns(curve: NoiseCurve) -> list[str]:

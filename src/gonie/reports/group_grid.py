@@ -15,6 +15,8 @@ from gonie.reports.group_cells import (
     FEW_NOTE,
     KINDS,
     SEEN_NOTE,
+    SEPARATION_NOTE,
+    Separations,
     gap_cells,
     group_cells,
     group_columns,
@@ -22,6 +24,8 @@ from gonie.reports.group_cells import (
     noise_cells,
     noise_columns,
     noise_notes,
+    separation_columns,
+    separation_rows,
 )
 from gonie.reports.score_grid import score_grid
 from gonie.reports.terminal import one_line
@@ -51,6 +55,17 @@ def print_domains(console: Console, domains: Mapping[str, GroupScore], pooled: G
         grid.add_row(say("all files"), *group_cells(pooled, novelty=novelty), "", style="bold")
     console.print(grid)
     _print_notes(console, domains)
+
+
+def print_separation(console: Console, separation: Separations) -> None:
+    """Print how well uncertainty tells the texts of each file from those of the first one."""
+    if not any(separation.values()):
+        return
+    grid = score_grid(("file", *separation_columns()))
+    for name, cells in separation_rows(separation):
+        grid.add_row(Text(one_line(name)), *cells)
+    console.print(grid)
+    console.print(Text(SEPARATION_NOTE, style="dim"))
 
 
 def print_noise(console: Console, curve: NoiseCurve) -> None:

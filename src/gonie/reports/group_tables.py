@@ -14,6 +14,8 @@ from gonie.reports.group_cells import (
     FEW_NOTE,
     KINDS,
     SEEN_NOTE,
+    SEPARATION_NOTE,
+    Separations,
     gap_cells,
     group_cells,
     group_columns,
@@ -22,6 +24,8 @@ from gonie.reports.group_cells import (
     noise_cells,
     noise_columns,
     noise_notes,
+    separation_columns,
+    separation_rows,
 )
 from gonie.reports.html.frame import folded, note
 from gonie.reports.html.markup import Markup, element, escape, fragment, row, table
@@ -97,6 +101,16 @@ def domains_part(
         *(_labels(name, evaluation) for name, evaluation in evaluations.items()),
         note("The other parts of this page are about all files together.") if len(domains) > 1 else None,
     )
+
+
+def separation_part(separation: Separations) -> Markup | None:
+    """Render how well uncertainty tells the texts of each file from those of the first one, if known."""
+    if not any(separation.values()):
+        return None
+    header = ("file", *separation_columns())
+    rows = [row(name, *cells, names=header) for name, cells in separation_rows(separation)]
+    caption = "Area under the ROC curve, in percent"
+    return fragment(table(caption=caption, header=header, rows=rows, class_="stack"), note(SEPARATION_NOTE))
 
 
 def _labels(name: str, evaluation: object) -> Markup | None:

@@ -70,6 +70,20 @@ class Lattice:
         times, rows = np.arange(len(marginals))[:, None], np.arange(len(self.lengths))
         return self._inside(marginals[times, rows, tags.T]).T
 
+    def pairs(self, t: int) -> Floats:
+        """Return p(y_(t-1) = i, y_t = j) for the tokens t - 1 and t of every sentence, 0 at padding.
+
+        log p = alpha[t-1, i] + step score of i -> j + beta[t, j] - total[t]
+
+        Shape: (B, K, K)
+        """
+        alpha, taken, beta, total = self._logs
+        with np.errstate(invalid="ignore"):  # at padding
+            ahead = self.emissions[:, t] / self._chain.temperature + beta[t] - (taken[t] + total[t])[:, None]
+            log = alpha[t - 1][:, :, None] + self._chain.transitions + ahead[:, None, :]  # (B, K, K)
+        inside = (t < self.lengths)[:, None, None]
+        return np.where(inside, np.exp(np.minimum(log, 0.0)), 0.0)
+
     def _inside(self, table: Floats) -> Floats:
         """Return the values of each token (T, B, …), with 0 at padding."""
         if self.full:

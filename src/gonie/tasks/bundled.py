@@ -63,6 +63,8 @@ class BundledModel:
     """A predictor that remembers its bundle. It never changes, so a copy is the model itself."""
 
     origin: BundleOrigin | None = None
+    members: int | None = None
+    """The number of models of an ensemble, whose ``origin`` is that of the first. None: one model."""
 
     def predicts(self) -> str:
         """Say what the model predicts: ``3 types: LOC, ORG, PER``. A task need not say it."""
@@ -71,7 +73,8 @@ class BundledModel:
     def __repr__(self) -> str:
         place = "" if self.origin is None else repr(str(self.origin.path))
         what = self.predicts()
-        return f"<{type(self).__name__}({place}){': ' if what else ''}{what}>"
+        several = "" if self.members is None else f", members={self.members}"
+        return f"<{type(self).__name__}({place}{several}){': ' if what else ''}{what}>"
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that can be changed after loading, to pickle them."""
@@ -82,6 +85,8 @@ class BundledModel:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.members is not None:
+            raise BundleError("an ensemble cannot be pickled. Pickle its models, and combine them again.")
         if self.origin is None:
             raise BundleError("only models that were loaded from a bundle can be pickled. Use gonie.load.")
         origin = self.origin

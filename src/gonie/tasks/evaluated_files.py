@@ -11,6 +11,7 @@ from typing import Any
 from gonie.errors import InputError
 from gonie.metrics.grouped import GroupScore, gap, group_by
 from gonie.metrics.robustness import NoiseCurve
+from gonie.metrics.separation import Separation, measure_separation
 from gonie.tasks.evaluation import ALL_RULES, META, Evaluator, FileScores, PredictedExamples
 
 Groups = Mapping[str, Mapping[str, GroupScore]]
@@ -41,6 +42,20 @@ class EvaluatedFiles:
             for name, scores in self.files.items()
         }
 
+    @cached_property
+    def separation(self) -> dict[str, dict[str, Separation]]:
+        """How well each score of uncertainty tells the examples of a file from those of the first one."""
+        (_, inside), *others = self.files.items()
+        known = inside.predictions.uncertainties()
+        return {
+            name: {
+                by: measure_separation(known[by], values)
+                for by, values in scores.predictions.uncertainties().items()
+                if by in known
+            }
+            for name, scores in others
+        }
+
     @property
     def first(self) -> GroupScore:
         """The main score of the first file."""
@@ -62,6 +77,7 @@ class EvaluatedFiles:
                 "headline": self.overall.measure,
                 "domains": {name: scores.evaluation.to_json() for name, scores in self.files.items()},
                 "gap": {name: gap(own, self.first).to_json() for name, own in [*self.domains.items()][1:]},
+                "separation": separation_json(self.separation),
                 "pooled": record,
             }
         if self.by is not None:
@@ -69,6 +85,13 @@ class EvaluatedFiles:
         if self.noise is not None:
             record["noise"] = self.noise.to_json()
         return record
+
+
+def separation_json(separation: Mapping[str, Mapping[str, Separation]]) -> dict[str, Any]:
+    """Return the separation of each file by each score as plain values."""
+    return {
+        name: {by: found.to_json() for by, found in scores.items()} for name, scores in separation.items()
+    }
 
 
 def groups_json(groups: Groups) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from gonie.metrics.grouped import MainScore
 from gonie.reports.class_report import ErrorExplainer
 from gonie.reports.html.markup import Markup
+from gonie.text.entropies import Entropies
 from gonie.text.noise_levels import NoiseLevel
 
 if TYPE_CHECKING:  # needed only to show scores on a terminal
@@ -31,6 +32,20 @@ def evenly(items: Sequence[Item], number: int) -> list[Item]:
     if number >= len(items):
         return list(items)
     return [items[at * len(items) // number] for at in range(number)]
+
+
+def entropy_scores(entropies: Entropies | None) -> dict[str, float]:
+    """Return the entropies of an answer by name, none if it is not that of an ensemble."""
+    return {} if entropies is None else entropies._asdict()
+
+
+def by_score(examples: Iterable[Mapping[str, float]]) -> dict[str, list[float]]:
+    """Return the scores of uncertainty of all examples by their names."""
+    found: dict[str, list[float]] = {}
+    for example in examples:
+        for name, value in example.items():
+            found.setdefault(name, []).append(value)
+    return found
 
 
 class JsonEvaluation(Protocol):
@@ -61,6 +76,10 @@ class PredictedExamples(Protocol):
     @property
     def unused(self) -> Sequence[str]:
         """Labels with a rule of the label map that no example has."""
+        ...
+
+    def uncertainties(self) -> Mapping[str, Sequence[float]]:
+        """Return how uncertain the model is of each example, by the name of the score. There may be none."""
         ...
 
     def evaluate(self, *, bootstrap: int = 1000) -> MainScore:

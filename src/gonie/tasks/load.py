@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from os import PathLike, fspath
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gonie.errors import BundleError, GonieError, InputError, MissingExtraError
 from gonie.runtime.bundle import INDEX, Contents, read_bundle
 from gonie.tasks.bundled import BundleOrigin, index_digest
+from gonie.tasks.ensemble import combine
 from gonie.tasks.run_files import RUNS
 from gonie.tasks.table import TASKS
 
@@ -28,11 +29,19 @@ RECIPE = "recipe.toml"
 HOST_AND_PORT = re.compile(r"[\w.-]+:\d+(/|$)")  # the beginning of a URL without its scheme
 
 
-def load(path: str | PathLike[str], *, threads: int | None = None, task: str | None = None) -> Any:
+ModelPath = str | PathLike[str]
+
+
+def load(
+    path: ModelPath | Sequence[ModelPath], *, threads: int | None = None, task: str | None = None
+) -> Any:
     """Load the model in ``path``, a bundle or a run folder. ``threads`` limits the CPU threads of a call.
 
-    The URL of a service returns a ``Client``. With ``task``, a model of another task raises an error.
+    Several paths return an ensemble, the URL of a service a ``Client``. With ``task``, a model of another
+    task raises an error.
     """
+    if isinstance(path, list | tuple):
+        return combine([load(each, threads=threads, task=task) for each in path])
     if not isinstance(path, str | PathLike):
         raise InputError(
             f"not the folder of a model: {path!r}", fix="Pass the path of a run folder or a bundle"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.errors import BundleError, GonieError
+from gonie.errors import BundleError, GonieError, MissingExtraError
+from gonie.tasks.ensemble import combine
 from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.load import load
+from gonie.tasks.members import Advance
 from gonie.tasks.records import Records
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
@@ -25,6 +28,31 @@ class LoadedModel(NamedTuple):
     task: Task
     model: Any
     folder: str
+
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether the model is an ensemble, which is scored but not explained."""
+        return getattr(self.model, "members", None) is not None
+
+    def combined(self, others: Sequence[Any], advance: Advance | None = None) -> LoadedModel:
+        """Return the ensemble of this model and others, given as models or by their folders.
+
+        ``advance`` receives the progress of predictions.
+        """
+        self._check_local()
+        models = [load(other) if isinstance(other, str | PathLike) else other for other in others]
+        return self._replace(model=combine([self.model, *models], advance))
+
+    def with_passes(self, passes: int, *, seed: int = 0, advance: Advance | None = None) -> LoadedModel:
+        """Return the ensemble of several passes of the network of this model with dropout (MC dropout)."""
+        self._check_local()
+        if find_spec("torch") is None:
+            raise MissingExtraError("torch", extra="train", purpose="MC dropout")
+        from gonie.tasks.torch.mc_dropout import load_passes
+
+        return self._replace(
+            model=load_passes(Path(self.folder), self.model, passes, seed=seed, advance=advance)
+        )
 
     def records(self, command: str) -> Records:
         """Return the interface that answers rows, or raise an error if another command runs the model."""
@@ -71,6 +99,8 @@ class LoadedModel(NamedTuple):
     def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
         """Return the model with explanations, or raise an error for options that do not apply."""
         self._check_local()
+        if self.is_ensemble:
+            raise GonieError("an ensemble cannot be explained. Explain one of its models")
         if self.task.explanation is None:
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained")
         found = self.task.explanation()

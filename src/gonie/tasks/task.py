@@ -19,6 +19,7 @@ from gonie.tasks.run_files import EXAMPLE_RUN
 if TYPE_CHECKING:
     from gonie.tasks.evaluation import Evaluator
     from gonie.tasks.explanation import Explanations
+    from gonie.tasks.members import Combine
     from gonie.tasks.records import Records
     from gonie.tasks.sections import Recipe
     from gonie.tasks.torch.task import TorchTask
@@ -78,6 +79,9 @@ class Task:
     """Imports the interface that scores a model on a file with gold labels, for `gonie evaluate`."""
     explanation: Callable[[], Explanations] | None = None
     """Imports the interface for explanations, for `gonie explain` and the pages of `gonie evaluate`."""
+
+    ensemble: Callable[[], Combine] | None = None
+    """Imports the function that combines several models into one predictor."""
 
     def describe_use(self, folder: str | PathLike[str]) -> str:
         """How to use a model of the task, for messages: ``use gonie tag runs/ner``."""

@@ -14,6 +14,7 @@ from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple, overload
 
 from gonie.errors import InputError
+from gonie.text.entropies import Entropies
 from gonie.text.notebook import marked_text, score_bars
 
 Edges = tuple[Sequence[int], Sequence[int]]
@@ -289,6 +290,7 @@ class Classification:
     ``scores`` has every label's probability. ``labels`` are the predicted labels: ``label`` alone, or, for
     multi-label models (``multi_label``), each label with a probability above one half, which may be none.
     ``tokens`` is the number of tokens read, 0 if it is not known. ``notes`` say what was left out.
+    ``entropies`` are known if an ensemble has labelled the text.
     """
 
     text: str
@@ -299,6 +301,7 @@ class Classification:
     tokens: int = field(default=0, compare=False)
     notes: tuple[str, ...] = ()
     multi_label: bool = False
+    entropies: Entropies | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``gonie classify --output jsonl`` writes for a text."""

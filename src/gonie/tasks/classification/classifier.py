@@ -101,20 +101,26 @@ class TextClassifier(TextReader):
         return self._classified(texts, first)
 
     def _classified(self, texts: Iterable[str | LabelledText], first: int) -> Iterator[Classification]:
-        for group in grouped(map(self._cut, texts), _tokens, first=first):
+        for group in grouped(map(self.cut, texts), token_count, first=first):
             yield from self.classify_encoded(self._encoded(group))
 
     def encode(self, texts: Iterable[str | LabelledText]) -> EncodedTexts:
         """Tokenise and encode texts once. ``classify_encoded`` then gives the same results as ``pipe``."""
-        return self._encoded([self._cut(text) for text in texts])
+        return self._encoded([self.cut(text) for text in texts])
 
     def classify_encoded(self, encoded: EncodedTexts) -> list[Classification]:
         """Classify the result of ``encode``, optionally with additional arrays in its corpus."""
+        return [
+            self.classification(cut, row)
+            for cut, row in zip(encoded.cuts, self.chances(encoded), strict=True)
+        ]
+
+    def chances(self, encoded: EncodedTexts) -> NDArray[np.float64]:
+        """Return the probability of each label for the result of ``encode``, (N, K)."""
         if not encoded.cuts:
-            return []
+            return np.zeros((0, len(self.labels)))
         scores = np.stack([reading.scores for reading in self.read_encoded(encoded.corpus)])  # (N, K)
-        chances = self.probabilities(scores)
-        return [self._classification(cut, row) for cut, row in zip(encoded.cuts, chances, strict=True)]
+        return self.probabilities(scores)
 
     def text(self, text: str | LabelledText, *, path: str = "", line: int = 0) -> LabelledText:
         """Return a text with its marks parsed. ``path`` and ``line`` are for messages."""
@@ -139,7 +145,20 @@ class TextClassifier(TextReader):
             return tuple(self.labels[k] for k in np.flatnonzero(chances >= GIVEN))
         return (self.labels[int(chances.argmax())],)
 
-    def _cut(self, text: str | LabelledText) -> Cut:
+    def with_scorer(self, scorer: TextScorer, batch_size: TextBatchSize) -> TextClassifier:
+        """Return the classifier with another scorer of the same network, and batches of another size."""
+        classifier = TextClassifier(
+            encoding=self.encoding,
+            scorer=scorer,
+            temperature=self.temperature,
+            recipe=self.recipe,
+            batch_size=batch_size,
+        )
+        classifier.origin = self.origin
+        return classifier
+
+    def cut(self, text: str | LabelledText) -> Cut:
+        """Return a text with the passage that the model reads of it, and notes."""
         report = Report()
         given = self.text(text)
         return given, self.passage(given, report), tuple(report.noticed)
@@ -147,7 +166,8 @@ class TextClassifier(TextReader):
     def _encoded(self, cuts: Sequence[Cut]) -> EncodedTexts:
         return EncodedTexts(cuts, self.encoding.encode_passages([passage for _, passage, _ in cuts]))
 
-    def _classification(self, cut: Cut, chances: NDArray[np.float64]) -> Classification:
+    def classification(self, cut: Cut, chances: NDArray[np.float64]) -> Classification:
+        """Return the result for a text with these probabilities (K,)."""
         text, _, notes = cut
         best = int(chances.argmax())
         return Classification(
@@ -156,11 +176,12 @@ class TextClassifier(TextReader):
             score=float(chances[best]),
             scores=dict(zip(self.labels, chances.tolist(), strict=True)),
             labels=self.given(chances),
-            tokens=_tokens(cut),
+            tokens=token_count(cut),
             notes=notes,
             multi_label=self.multi_label,
         )
 
 
-def _tokens(cut: Cut) -> int:
+def token_count(cut: Cut) -> int:
+    """Return the number of tokens that are read."""
     return sum(map(len, cut[1].sentences))

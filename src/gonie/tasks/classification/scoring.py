@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
-from gonie.tasks.evaluation import evenly
+from gonie.tasks.evaluation import by_score, entropy_scores, evenly
 from gonie.text.labelled_text import LabelledText
 from gonie.text.noise import edited
 from gonie.text.noise_levels import NoiseLevel
@@ -63,6 +63,18 @@ class PredictedTexts:
     def texts(self) -> list[str]:
         """Each text."""
         return [text.text for text in self.gold]
+
+    def uncertainties(self) -> dict[str, list[float]]:
+        """Return how uncertain the model is of each text, by the name of the score."""
+        return by_score(
+            {"lowest": self._doubt(answer), **entropy_scores(answer.entropies)} for answer in self.answers
+        )
+
+    def _doubt(self, answer: Classification) -> float:
+        """Return 1 minus the probability of the label, or of the least certain one of several."""
+        if self.multi_label:
+            return max(min(chance, 1 - chance) for chance in answer.scores.values())
+        return 1 - answer.score
 
     def evaluate(self, *, bootstrap: int = 1000) -> ClassEvaluation:
         """Score the texts."""

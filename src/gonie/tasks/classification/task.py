@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gonie.tasks.classification.explanation import TextExplanations
     from gonie.tasks.classification.recipe import TextRecipe
     from gonie.tasks.classification.records import TextRecords
+    from gonie.tasks.members import Combine
     from gonie.tasks.sections import Recipe
     from gonie.tasks.torch.task import TorchTask
 
@@ -40,6 +41,12 @@ def _explanation() -> TextExplanations:
     from gonie.tasks.classification.explanation import TextExplanations
 
     return TextExplanations()
+
+
+def _ensemble() -> Combine:
+    from gonie.tasks.classification.ensemble import combine_classifiers
+
+    return combine_classifiers
 
 
 def _baselines() -> Collection[str]:
@@ -83,6 +90,7 @@ CLASSIFICATION = Task(
     records=_records,
     evaluation=_evaluation,
     explanation=_explanation,
+    ensemble=_ensemble,
     baselines=_baselines,
     resolve=_resolve,
 )

@@ -47,6 +47,10 @@ class PredictedPairs:
         """The two texts of each pair."""
         return [pair.text for pair in self.gold]
 
+    def uncertainties(self) -> dict[str, list[float]]:
+        """Return how uncertain the model is of each label. Values have no probabilities."""
+        return {} if self.values else {"lowest": [1 - (answer.score or 0.0) for answer in self.answers]}
+
     def evaluate(self, *, bootstrap: int = 1000) -> PairEvaluation:
         """Score the pairs."""
         return score_pairs(

@@ -22,7 +22,7 @@ from gonie.metrics.decision_temperature import fit_decision_temperature
 from gonie.runtime.chain import Floats, Ints
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.tagging.labeller import Tagging
-from gonie.tasks.tagging.tagger import EncodedSentences, Tagger
+from gonie.tasks.tagging.tagger import EncodedSentences, Scored, Tagger
 from gonie.text.schemes import to_spans
 
 FEWEST = 20
@@ -101,14 +101,11 @@ def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 def _batch(
     emissions: Sequence[NDArray[np.float32]], taggings: Sequence[Tagging], ids: dict[str, int]
 ) -> SpanBatch:
-    lengths = np.array([len(scores) for scores in emissions], dtype=np.int64)
-    size = (len(emissions), int(lengths.max()))
-    scores = np.zeros((*size, emissions[0].shape[1]), dtype=np.float32)  # (B, T, K)
-    tags = np.zeros(size, dtype=np.int64)  # (B, T)
+    scores, lengths = Scored.of(emissions)
+    tags = np.zeros(scores.shape[:2], dtype=np.int64)  # (B, T)
     places = []
-    for row, (own, tagging) in enumerate(zip(emissions, taggings, strict=True)):
-        scores[row, : len(own)] = own
-        tags[row, : len(own)] = [ids[tag] for tag in tagging.tags]
+    for row, tagging in enumerate(taggings):
+        tags[row, : len(tagging.tags)] = [ids[tag] for tag in tagging.tags]
         places += [(row, span.start, span.end) for span in tagging.spans]
     rows, starts, ends = (list(part) for part in zip(*places, strict=True))
     return SpanBatch(scores, lengths, tags, rows, starts, ends)

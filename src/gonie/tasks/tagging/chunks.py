@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gonie.tasks.tagging.labeller import Tagging, TokenSpan
+from gonie.text.entropies import highest
 
 Tag = Callable[[int, int], Tagging]
 """Tags tokens [start, end) of a sentence, independently of all others."""
@@ -90,8 +91,10 @@ def _chunk(tag: Tag, start: int, end: int) -> Chunk:
 
 def _joined(found: list[Chunk], join_points: list[int]) -> Tagging:
     parts = [s.between(first, last) for s, (first, last) in zip(found, pairwise(join_points), strict=True)]
+    known = [chunk.tagging.entropies for chunk in found if chunk.tagging.entropies is not None]
     return Tagging(
         tuple(tag for part in parts for tag in part.tags),
         tuple(score for part in parts for score in part.scores),
         tuple(span for part in parts for span in part.spans),
+        entropies=highest(known) if known else None,
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.forward_backward import Lattice
 from gonie.tasks.tagging.decoding import Decoding
+from gonie.text.entropies import Entropies
 from gonie.text.schemes import Scheme, to_spans
 from gonie.text.types import Candidate, Edges, Span
 
@@ -29,7 +30,7 @@ class Tagging(NamedTuple):
     """The tags of a sentence in the model's scheme, the marginal of each, and the spans that they form.
 
     ``windows`` is the number of overlapping windows of a very long sentence, otherwise 1. ``candidates`` are
-    the n-best taggings, if requested.
+    the n-best taggings, if requested. ``entropies`` are known if an ensemble has tagged the sentence.
     """
 
     tags: tuple[str, ...] = ()
@@ -37,6 +38,23 @@ class Tagging(NamedTuple):
     spans: tuple[TokenSpan, ...] = ()
     windows: int = 1
     candidates: tuple[Candidate, ...] = ()
+    entropies: Entropies | None = None
+
+
+class TagProbabilities(Protocol):
+    """The probabilities of the tag sequences of a batch: those of one model, or of an ensemble."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of tokens of each sentence: (B,)."""
+
+    def chances(self, tags: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the probability of the tag of each token: (B, T) -> (B, T)."""
+
+    def path_probabilities(
+        self, rows: ArrayLike, starts: ArrayLike, ends: ArrayLike, tags: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the probability that each of S ranges of tokens has its part of ``tags``: (S,)."""
 
 
 def text_span(text: str, edges: Edges, span: tuple[int, int, str], score: float | None = None) -> Span:
@@ -61,30 +79,33 @@ class Labeller:
 
     def __call__(self, emissions: NDArray[np.float32], lengths: NDArray[np.int64]) -> list[Tagging]:
         """Shape: emissions (B, T, K), lengths (B,) -> B taggings."""
-        emissions, lengths = self._decoder.checked(emissions, lengths)
-        lattice = self._decoder.lattice(emissions, lengths)
-        tags = self._decode(lattice)  # (B, T)
-        chances = lattice.chances(tags)  # (B, T)
-        names = [[self._labels[k] for k in row[:n]] for row, n in zip(tags.tolist(), lengths, strict=True)]
-        found = [to_spans(row, self._scheme) for row in names]
-        places = [(row, start, end) for row, spans in enumerate(found) for start, end, _ in spans]
-        rows, starts, ends = zip(*places, strict=True) if places else ((), (), ())
-        scores = lattice.path_probabilities(rows, starts, ends, tags).tolist()
-        join_points = accumulate(map(len, found), initial=0)
-        return [
-            Tagging(
-                tuple(row), tuple(chance[: len(row)]), tuple(_scored(spans, scores[a:b])) if spans else ()
-            )
-            for row, chance, spans, (a, b) in zip(
-                names, chances.tolist(), found, pairwise(join_points), strict=True
-            )
-        ]
+        lattice = self._decoder.forward_backward(emissions, lengths)
+        return to_taggings(lattice, self._decode(lattice), self._labels, self._scheme)
 
     def _decode(self, lattice: Lattice) -> NDArray[np.int64]:
         emissions, lengths = lattice.emissions + self._biases, lattice.lengths
         if self._by == "posterior":
             return self._decoder.posterior(emissions, lengths)[0]
         return self._decoder.best_tags(emissions, lengths) if self._biased else self._decoder.best_of(lattice)
+
+
+def to_taggings(
+    found: TagProbabilities, tags: NDArray[np.int64], labels: Sequence[str], scheme: Scheme
+) -> list[Tagging]:
+    """Return the taggings of a batch with the ``tags`` (B, T), and their probabilities."""
+    chances = found.chances(tags)  # (B, T)
+    names = [[labels[k] for k in row[:n]] for row, n in zip(tags.tolist(), found.lengths, strict=True)]
+    spans = [to_spans(row, scheme) for row in names]
+    places = [(row, start, end) for row, own in enumerate(spans) for start, end, _ in own]
+    rows, starts, ends = zip(*places, strict=True) if places else ((), (), ())
+    scores = found.path_probabilities(rows, starts, ends, tags).tolist()
+    join_points = accumulate(map(len, spans), initial=0)
+    return [
+        Tagging(tuple(row), tuple(chance[: len(row)]), tuple(_scored(own, scores[a:b])) if own else ())
+        for row, chance, own, (a, b) in zip(
+            names, chances.tolist(), spans, pairwise(join_points), strict=True
+        )
+    ]
 
 
 def _scored(spans: list[tuple[int, int, str]], scores: list[float]) -> Iterator[TokenSpan]:

@@ -18,8 +18,9 @@ from gonie.formats.spans import texts_of
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.metrics.evaluation import Evaluation, RepairPolicy, evaluate
 from gonie.metrics.novelty import SeenMentions
-from gonie.tasks.evaluation import evenly
+from gonie.tasks.evaluation import by_score, entropy_scores, evenly
 from gonie.tasks.tagging.noisy_sentences import noisy_sentences
+from gonie.text.entropies import Entropies
 from gonie.text.label_map import SHOWN, LabelMap, check_known, shipped_map
 from gonie.text.noise_levels import NoiseLevel
 from gonie.text.report import Report, count_of
@@ -41,6 +42,10 @@ class Tagged(Protocol):
     @property
     def spans(self) -> Sequence[tuple[int, int, str, float]]:
         """The entities that the tags form, with their probabilities. Empty for plain tags."""
+
+    @property
+    def entropies(self) -> Entropies | None:
+        """The uncertainty of the sentence, if an ensemble has tagged it."""
 
 
 Tag = Callable[[Sequence[Sentence]], Sequence[Tagged]]
@@ -79,6 +84,14 @@ class PredictedSentences:
     def texts(self) -> list[str]:
         """The text of each sentence."""
         return [sentence.surface for sentence in self.gold]
+
+    def uncertainties(self) -> dict[str, list[float]]:
+        """Return how uncertain the model is of each sentence with words, by the name of the score."""
+        return by_score(
+            {"lowest": 1 - min(tagging.scores), **entropy_scores(tagging.entropies)}
+            for tagging in self.taggings
+            if tagging.scores
+        )
 
     def evaluate(self, *, bootstrap: int = 1000) -> Evaluation:
         """Score the sentences."""
@@ -365,12 +378,14 @@ class _SharedTags(NamedTuple):
     tags: tuple[str, ...]
     scores: tuple[float, ...]
     spans: Sequence[tuple[int, int, str, float]]
+    entropies: Entropies | None
 
 
 def _of_shared_types(tagging: Tagged, scheme: Scheme, types: Collection[str]) -> _SharedTags:
     """Return the tagging with only the predicted entities of these types."""
     spans = [span for span in tagging.spans if span[2] in types]
-    return _SharedTags(tuple(keep_types(tagging.tags, scheme, types)), tagging.scores, spans)
+    tags = tuple(keep_types(tagging.tags, scheme, types))
+    return _SharedTags(tags, tagging.scores, spans, tagging.entropies)
 
 
 def _of_types(sentence: Sentence, scheme: Scheme, types: Collection[str]) -> Sentence:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,21 +17,18 @@ from gonie.features.batching import cut, sorted_batches
 from gonie.features.corpus import Corpus, collate
 from gonie.features.encoding import Encoding
 from gonie.runtime.decoder import Decoder
-from gonie.runtime.groups import FIRST, MOST, grouped
+from gonie.runtime.groups import MOST, grouped
 from gonie.runtime.scorer import Scorer
 from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.system.thread_map import thread_map
-from gonie.tasks.bundled import BundledModel, listed
-from gonie.tasks.contexts import check_stream, with_contexts
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.chunks import tag_in_chunks
 from gonie.tasks.tagging.decoding import By, Decoding
-from gonie.tasks.tagging.documents import Placed, document, place, rescheme
 from gonie.tasks.tagging.labeller import Labeller, Tagging
-from gonie.text.plain_text import checked_text, checked_words, warn_of_path
-from gonie.text.schemes import Scheme, type_names
+from gonie.tasks.tagging.text_tagger import TextTagger, tagging_alone
+from gonie.text.schemes import Scheme
 from gonie.text.tokenizers import Tokenizer
-from gonie.text.types import Document, Sentence
+from gonie.text.types import Sentence
 
 MAX_TOKENS = 1000  # longer sentences are scored in windows
 WINDOWS_AT_ONCE = 64  # windows that are encoded and scored together
@@ -53,14 +50,9 @@ class BatchSize(NamedTuple):
 
 ONNX_BATCH = BatchSize(2048, 64, 32)  # larger batches are not faster on a CPU, and have more padding
 
-SplitText = tuple[str, list[Sentence]]
-"""A text and its sentences."""
-
-
 Rows = NDArray[np.int64]
 """Indices of sentences, or of rows of a corpus: (B,)."""
 Result = TypeVar("Result")
-Context = TypeVar("Context")
 
 
 class Scored(NamedTuple):
@@ -68,6 +60,15 @@ class Scored(NamedTuple):
 
     emissions: NDArray[np.float32]
     lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, sentences: Sequence[NDArray[np.float32]]) -> Scored:
+        """Return the scores (tokens, K) of sentences as a batch, with zeros at padding."""
+        lengths = np.array([len(scores) for scores in sentences], dtype=np.int64)
+        emissions = np.zeros((len(sentences), int(lengths.max()), sentences[0].shape[1]), dtype=np.float32)
+        for row, scores in zip(emissions, sentences, strict=True):
+            row[: len(scores)] = scores
+        return cls(emissions, lengths)
 
 
 class EncodedSentences(NamedTuple):
@@ -86,7 +87,7 @@ ScoreWindows = Callable[[list[TokenWindow]], Iterable[tuple[int, NDArray[np.floa
 """Scores windows of a sentence. Yields the index of each window and its scores (tokens, K), in any order."""
 
 
-class Tagger(BundledModel):
+class Tagger(TextTagger):
     """Tags text, words or sentences with a trained model.
 
     Any character is allowed except lone surrogates, which raise an error. The character network sees only the
@@ -105,9 +106,6 @@ class Tagger(BundledModel):
     Results do not depend on it.
     """
 
-    task: ClassVar[str] = "tag"
-    """The name of its task."""
-
     def __init__(
         self,
         *,
@@ -121,18 +119,20 @@ class Tagger(BundledModel):
         given_scheme: Scheme | None = None,
         batch_size: BatchSize = ONNX_BATCH,
     ) -> None:
-        self.encoding = encoding
-        self.tokenizer = tokenizer
+        super().__init__(
+            encoding=encoding,
+            tokenizer=tokenizer,
+            recipe=recipe,
+            decoding=decoding,
+            given_scheme=given_scheme,
+        )
         self.scorer = scorer
         self.decoder = decoder
-        self.recipe = recipe or {}
-        self.decoding = decoding or Decoding()
         self._labeller = Labeller(
             decoder=decoder, labels=encoding.labels, scheme=encoding.scheme, decoding=self.decoding
         )
         self._candidates = candidates
-        self.given_scheme = given_scheme
-        self._rescheme = rescheme(encoding.scheme, given_scheme)
+        self.has_candidates = candidates is not None
         self._batch_size = batch_size
 
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> Tagger:
@@ -168,67 +168,6 @@ class Tagger(BundledModel):
         tagger = self._with(self.decoding, None, self.decoder.with_temperature(temperature))
         return tagger if self._candidates is None else tagger.with_nbest(self._candidates.most)
 
-    @property
-    def document_scheme(self) -> Scheme:
-        """The tag scheme of documents: that of the training file or, if it is not known, of the model."""
-        given, own = self.given_scheme, self.encoding.scheme
-        return given if given is not None and given.has_spans and own.has_spans else own
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The tags of the model, in the order of its scores."""
-        return self.encoding.labels
-
-    def predicts(self) -> str:
-        """Say what the model predicts: types of entities, or tags."""
-        scheme = self.encoding.scheme
-        return listed(type_names(self.labels, scheme), "type" if scheme.has_spans else "tag")
-
-    def __call__(self, text: str) -> Document:
-        """Tag one text."""
-        warn_of_path(text)
-        return next(self.pipe([text]))
-
-    @overload
-    def pipe(
-        self, texts: Iterable[tuple[str, Context]], *, first: int = FIRST, as_tuples: Literal[True]
-    ) -> Iterator[tuple[Document, Context]]: ...
-    @overload
-    def pipe(
-        self, texts: Iterable[str], *, first: int = FIRST, as_tuples: Literal[False] = False
-    ) -> Iterator[Document]: ...
-
-    def pipe(self, texts: Iterable[Any], *, first: int = FIRST, as_tuples: bool = False) -> Iterator[Any]:
-        """Tag a stream of texts in order, reading ahead only as far as batching needs.
-
-        ``first`` is the approximate number of tokens read before the first document. Larger
-        values raise throughput and delay the first document; ``gonie.runtime.groups.MOST`` is the largest.
-        With ``as_tuples``, ``texts`` are (text, context) and the results (document, context).
-        """
-        check_stream(texts)
-        return (
-            with_contexts(lambda own: self._tagged(own, first), texts)
-            if as_tuples
-            else self._tagged(texts, first)
-        )
-
-    def _tagged(self, texts: Iterable[str], first: int) -> Iterator[Document]:
-        return self._documents(((text, self.tokenizer(checked_text(text))) for text in texts), first=first)
-
-    def pipe_sentences(self, sentences: Iterable[Sentence], *, first: int = FIRST) -> Iterator[Document]:
-        """Tag a stream of tokenised sentences, each as one document. ``first`` is as for ``pipe``."""
-        return self._documents(map(_as_split_text, sentences), first=first)
-
-    def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
-        """Tag sentences given as lists of words. The text of a document is its words joined by spaces."""
-        fix = "For raw text, call the tagger itself: tagger(text)"
-        checked = (Sentence(words=checked_words(words, fix=fix)) for words in sentences)
-        return list(self._documents(map(_as_split_text, checked), first=MOST))
-
-    def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
-        """Tag sentences with their columns, as read from a file. Tags are in the model's scheme."""
-        return self._map_taggings(sentences, _tagging_alone)
-
     def encode(self, sentences: Sequence[Sentence]) -> EncodedSentences:
         """Encode sentences once. ``tag_encoded`` then gives the same results as ``tag_sentences``."""
         pieces: list[Sentence] = []
@@ -246,7 +185,7 @@ class Tagger(BundledModel):
         whole = [i for i, windows in enumerate(rows) if len(windows) == 1]
         members = [sentences[i] for i in whole]
         member_rows = np.array([rows[i].start for i in whole], dtype=np.int64)
-        for at, tagging in self._map_rows(members, corpus, member_rows, _tagging_alone):
+        for at, tagging in self._map_rows(members, corpus, member_rows, tagging_alone):
             found[whole[at]] = tagging
         for i, sentence in enumerate(sentences):
             if len(rows[i]) > 1:
@@ -283,15 +222,6 @@ class Tagger(BundledModel):
                 score = self._lazy_windows(sentence)
                 found[i] = self._joined_scores(score, _windows(sentence), 0, len(sentence))[0]
         return found
-
-    def _documents(self, texts: Iterable[SplitText], *, first: int) -> Iterator[Document]:
-        for group in grouped(texts, _size, first=first):
-            placed = iter(self._map_taggings([s for _, sentences in group for s in sentences], self._place))
-            for text, sentences in group:
-                yield document(text, [next(placed) for _ in sentences], nbest=self._candidates is not None)
-
-    def _place(self, sentence: Sentence, tagging: Tagging) -> Placed:
-        return place(sentence, self._rescheme(tagging))
 
     def _map_taggings(
         self, sentences: Sequence[Sentence], make: Callable[[Sentence, Tagging], Result]
@@ -342,7 +272,7 @@ class Tagger(BundledModel):
             )
             return tagging
 
-        width = max(min(CHUNK, CHUNK_CELLS // len(self.labels)), 4 * CHUNK_OVERLAP)
+        width = chunk_width(len(self.labels))
         if self._candidates is not None and len(sentence) <= width:
             scored = Scored(self._joined_scores(score, windows, 0, len(sentence)), np.array([len(sentence)]))
             (tagging,) = self._tag_batch([sentence], scored)
@@ -418,20 +348,29 @@ class Tagger(BundledModel):
             scores[part[0] : part[-1] + 1, : found.shape[1]] = found
         return Scored(scores, lengths)
 
+    def with_scorer(self, scorer: Scorer, batch_size: BatchSize) -> Tagger:
+        """Return the tagger with another scorer of the same network, and batches of another size."""
+        return self._with(self.decoding, self._candidates, scorer=scorer, batch_size=batch_size)
+
     def _with(
-        self, decoding: Decoding, candidates: Candidates | None, decoder: Decoder | None = None
+        self,
+        decoding: Decoding,
+        candidates: Candidates | None,
+        decoder: Decoder | None = None,
+        scorer: Scorer | None = None,
+        batch_size: BatchSize | None = None,
     ) -> Tagger:
         """Return a tagger with the same model and other settings."""
         tagger = Tagger(
             encoding=self.encoding,
             tokenizer=self.tokenizer,
-            scorer=self.scorer,
+            scorer=scorer or self.scorer,
             decoder=decoder or self.decoder,
             recipe=self.recipe,
             decoding=decoding,
             candidates=candidates,
             given_scheme=self.given_scheme,
-            batch_size=self._batch_size,
+            batch_size=batch_size or self._batch_size,
         )
         tagger.origin = self.origin
         return tagger
@@ -453,25 +392,22 @@ class Tagger(BundledModel):
         return thread_map(work, batches, threads=self.scorer.at_once)
 
 
-def _tagging_alone(sentence: Sentence, tagging: Tagging) -> Tagging:
-    return tagging
-
-
-def _as_split_text(sentence: Sentence) -> SplitText:
-    """Return a sentence as a text with one sentence, or none if it has no words."""
-    return sentence.surface, [sentence] if sentence.words else []
-
-
-def _size(text: SplitText) -> int:
-    return sum(map(len, text[1])) + 1
-
-
 def _pieces(sentence: Sentence) -> Iterator[Sentence]:
     """Yield the whole sentence, or each of its windows if it is long, or nothing if it is empty."""
     if len(sentence) > MAX_TOKENS:
         yield from (sentence.part(window.start, window.end) for window in _windows(sentence))
     elif sentence.words:
         yield sentence
+
+
+def chunk_width(labels: int) -> int:
+    """Return the maximum tokens that are decoded as one chain."""
+    return max(min(CHUNK, CHUNK_CELLS // labels), 4 * CHUNK_OVERLAP)
+
+
+def count_windows(sentence: Sentence) -> int:
+    """Return the number of overlapping windows in which a sentence is scored, 1 for most sentences."""
+    return len(_windows(sentence)) if len(sentence) > MAX_TOKENS else 1
 
 
 def _windows(sentence: Sentence) -> list[TokenWindow]:

@@ -11,6 +11,7 @@ from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.task import Task
 
 if TYPE_CHECKING:
+    from gonie.tasks.members import Combine
     from gonie.tasks.sections import Recipe
     from gonie.tasks.tagging.evaluation import TagEvaluator
     from gonie.tasks.tagging.explanation import TagExplanations
@@ -41,6 +42,12 @@ def _explanation() -> TagExplanations:
     from gonie.tasks.tagging.explanation import TagExplanations
 
     return TagExplanations()
+
+
+def _ensemble() -> Combine:
+    from gonie.tasks.tagging.ensemble import combine_taggers
+
+    return combine_taggers
 
 
 def _baselines() -> Collection[str]:
@@ -84,6 +91,7 @@ TAGGING = Task(
     records=_records,
     evaluation=_evaluation,
     explanation=_explanation,
+    ensemble=_ensemble,
     baselines=_baselines,
     resolve=_resolve,
 )

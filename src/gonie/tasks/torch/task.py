@@ -15,9 +15,11 @@ from torch import Tensor, nn
 from gonie.export.exportable import Exportable
 from gonie.features.lm_text import TokenisingProgress
 from gonie.metrics.log_odds import Floats
+from gonie.tasks.members import Advance
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job, Note
+from gonie.tasks.torch.scorer import Running
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.synthetic import SyntheticModel
 
@@ -86,6 +88,25 @@ class GradientCheckTask(Protocol):
 
     def synthetic(self, recipe: Any) -> SyntheticModel[Any, Any]:
         """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
+        ...
+
+
+@runtime_checkable
+class DropoutTask(Protocol):
+    """What a task has whose models take several passes with dropout."""
+
+    def passes(
+        self,
+        network: Any,
+        config: Any,
+        model: Any,
+        modes: Sequence[Running],
+        advance: Advance | None = None,
+    ) -> Any:
+        """Return the ensemble of passes of a trained network in these modes.
+
+        ``config`` is the model section of its recipe, and ``model`` its predictor.
+        """
         ...
 
 

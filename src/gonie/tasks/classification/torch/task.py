@@ -15,6 +15,7 @@ from gonie.tasks.classification.torch.data import read_text_data, read_text_dev,
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.gradients import label_odds_path
 from gonie.tasks.classification.torch.job import TextJob
+from gonie.tasks.classification.torch.mc_dropout import dropout_passes as passes
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import synthetic_classifier as synthetic
 from gonie.tasks.torch.build import WordTable
@@ -28,6 +29,7 @@ __all__ = [
     "data_key",
     "exportable",
     "odds_path",
+    "passes",
     "prepare",
     "read_dev",
     "read_encoding",

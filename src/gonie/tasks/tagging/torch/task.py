@@ -15,6 +15,7 @@ from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.gradients import span_odds_path
 from gonie.tasks.tagging.torch.job import TagJob
+from gonie.tasks.tagging.torch.mc_dropout import dropout_passes as passes
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import synthetic_tagger as synthetic
 from gonie.tasks.torch.build import WordTable
@@ -28,6 +29,7 @@ __all__ = [
     "data_key",
     "exportable",
     "odds_path",
+    "passes",
     "prepare",
     "read_dev",
     "read_encoding",
