@@ -191,6 +191,7 @@ class TagRecipe(CorpusRecipe):
             **{f"model.{name}": True for name in model.contextual},
             **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
             "data.partial": self.data.partial is not None,
+            "train.keep_labels": train.keep_labels,
             **{f"loss.{name}": True for name in self.loss},
             "train.weight_decay": train.weight_decay > 0,
             "train.normalize": train.normalize,

@@ -23,6 +23,7 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.tasks.sections import CorpusRecipe
+from gonie.text.schemes import PLAIN, type_names
 
 LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
@@ -42,6 +43,12 @@ class TaskEncoding(Protocol):
     def labels(self) -> Sequence[str]:
         """The tags or labels."""
         ...
+
+
+def label_names(encoding: TaskEncoding) -> frozenset[str]:
+    """Return the labels of an encoding, or the types of its tags."""
+    scheme = encoding.scheme if isinstance(encoding, Encoding) else PLAIN
+    return frozenset(type_names(encoding.labels, scheme))
 
 
 @dataclass(frozen=True)

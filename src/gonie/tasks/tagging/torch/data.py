@@ -41,9 +41,10 @@ from gonie.tasks.paths import locate
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
-from gonie.tasks.tagging.torch.shots import sample_sentences
+from gonie.tasks.tagging.torch.shots import count_mentions, sample_sentences
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.start import Start
+from gonie.tasks.torch.replay import MemoryReader, annotated, replayed
+from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -58,7 +59,7 @@ from gonie.text import schemes
 from gonie.text.domains import in_domain
 from gonie.text.fold import fold_text
 from gonie.text.label_map import LabelMap
-from gonie.text.partial_tags import PartialStream, TagSets
+from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.report import count
 from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
@@ -91,7 +92,9 @@ class TagData:
     given_scheme: Scheme | None = None
     """The tag scheme of the training file."""
     options: NDArray[np.bool_] | None = None
-    """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags."""
+    """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags or open O."""
+    types: frozenset[str] = frozenset()
+    """The types that the training files are annotated for."""
     sentences: Iterable[Sentence] = ()
     """The fully tagged training sentences, which can be iterated several times."""
     dev_is_held_out: bool = True
@@ -374,7 +377,15 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
         note(f"{path}: {warning}")
     files.tell_train(streams, note)
     sets = TagSets(encoding.labels)
-    rules = _checked_rules(recipe, train, encoding, note)
+    types = annotated(recipe, count_types(labels, target))
+    kept = label_names(encoding) - types if target.has_spans else frozenset()
+    if kept:
+        note(
+            f"{data.train_name} says nothing about the kept types {', '.join(sorted(kept))}: "
+            "its O may be any of them"
+        )
+    memories = replayed(recipe, start, _memory_reader(target, encoding), note)
+    rules = _checked_rules(recipe, train, encoding, opened=bool(kept), note=note)
     partial_stream = PartialStream(
         part or (), scheme=found.scheme, target=target, sets=sets, rules=rules, labels=files.labels
     )
@@ -384,20 +395,22 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
     copies += augmented_sentences(
         train, data, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
     )
-    pieces, more, noise = (
-        Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream, copies)
-    )
+    tagged: list[tuple[Iterable[Sentence], frozenset[str]]]
+    tagged = [(train, types), (copies, types), (partial_stream, types)]
+    tagged += [(memory.examples, memory.known) for memory in memories]
+    opened = [OpenOutside(each, sets=sets, scheme=target, known=known) for each, known in tagged]
+    pieces, noise, more, *old = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in opened)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, noise, more), sink, sets.ids, files.domains)
+    corpus = encoding.encode(Chained(pieces, noise, more, *old), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
     for name, cut in ((data.train_name, pieces.cut + noise.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
     shared.warn(note)
-    types = count_types(labels, target)
-    warn_rare_labels(data.train_name, types, note)
-    named = {name: name_new_tags(_tags(part), target, types) for name, part in held.items()}
+    counts = count_types(labels, target)
+    warn_rare_labels(data.train_name, counts, note)
+    named = {name: name_new_tags(_tags(part), target, {*counts, *kept}) for name, part in held.items()}
     warn_new_labels(named, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
@@ -411,11 +424,32 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
         sources=sources,
         start=start,
         given_scheme=found.scheme,
-        options=None if part is None else sets.table(),
+        options=sets.table() if part is not None or any(each.changes for each in opened) else None,
+        types=types,
         sentences=train,
         dev_is_held_out=not dev_is_train and data.dev != data.train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]:
+    """Return the reader of the training sentences of earlier runs, with tags in ``target``."""
+
+    def training(recipe: TagRecipe) -> list[Sentence]:
+        files = _Files(recipe)
+        train = WithWords(_training_part(recipe, files, Chained(*files.train_streams()), lambda text: None))
+        return [_converted(sentence, files.target, target) for sentence in train]
+
+    return MemoryReader(
+        noun="sentences",
+        training=training,
+        mentions=lambda sentence: count_mentions(sentence.tags or (), target),
+        labels=label_names(encoding),
+    )
+
+
+def _converted(sentence: Sentence, source: Scheme, target: Scheme) -> Sentence:
+    return dataclasses.replace(sentence, tags=tuple(schemes.convert(sentence.tags or (), source, target)))
 
 
 def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str) -> None:
@@ -481,6 +515,16 @@ def _train_and_dev(
     return everything, files.read("dev", note)
 
 
+def _training_part(
+    recipe: TagRecipe, files: _Files, everything: Iterable[Sentence], note: Note
+) -> Iterable[Sentence]:
+    """Return the training sentences, as ``_train_and_dev`` does, without reading a dev file."""
+    if recipe.data.files("dev") and not recipe.train.shots:
+        return everything
+    data = recipe.data.model_copy(update={"dev": None})
+    return _train_and_dev(recipe.model_copy(update={"data": data}), files, everything, note)[0]
+
+
 def _with_bare_types(data: TagDataConfig, found: Survey) -> Survey:
     """Return the survey of a file. Bare labels in ``data.types`` are read as entities (IO).
 
@@ -538,7 +582,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "rules": [head.constrained, head.forbidden, head.constrain_training],
         "kind": head.kind if data.partial else None,
         "sample": recipe.train.score_train,
-        "start": [recipe.train.start, recipe.train.keep_labels],
+        "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
         "shots": recipe.train.shots,
         "seed": recipe.train.seed if _is_drawn(recipe) else None,
     }
@@ -547,14 +591,17 @@ def tag_data_key(recipe: TagRecipe) -> str:
 
 def _is_drawn(recipe: TagRecipe) -> bool:
     data = recipe.data
-    return not data.files("dev") or bool(data.vectors or data.copies or recipe.train.shots)
+    drawn = recipe.train.shots or recipe.train.replay
+    return not data.files("dev") or bool(data.vectors or data.copies or drawn)
 
 
-def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
+def _checked_rules(
+    recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, *, opened: bool, note: Note
+) -> Allowed:
     """Return the valid sequences of the model. Note training sentences that violate ``model.head.forbidden``.
 
-    They raise an error if their likelihood would be 0: with ``constrain_training``, and with partial tags,
-    whose likelihood sums over valid sequences only (``CRF.partial_log_likelihood``).
+    They raise an error if their likelihood would be 0: with ``constrain_training``, and with partial tags or
+    ``opened`` O, whose likelihood sums over valid sequences only (``CRF.partial_log_likelihood``).
     """
     head = recipe.model.head
     rules = allowed(
@@ -575,8 +622,9 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     sentence, move = found[0]
     text = f"{len(found):,} training sentences violate model.head.forbidden, the first by {move!r}"
     partial = recipe.data.partial is not None and head.kind == "crf"
-    if head.constrain_training or partial:
-        cause = "model.head.constrain_training" if head.constrain_training else "data.partial"
+    if head.constrain_training or partial or (opened and head.kind == "crf"):
+        cause = "data.partial" if partial else "train.keep_labels"
+        cause = "model.head.constrain_training" if head.constrain_training else cause
         raise InputError(
             text,
             path=sentence.path,

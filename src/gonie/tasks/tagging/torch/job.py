@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gonie.export.exportable import model_summary
@@ -20,7 +21,7 @@ from gonie.runtime.decoder import Decoder
 from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.calibration import FittedTemperature, fit_span_temperature
-from gonie.tasks.tagging.labeller import Tagging
+from gonie.tasks.tagging.labeller import Tagging, of_types
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
@@ -39,8 +40,9 @@ from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
+from gonie.text.domains import DOMAIN
 from gonie.text.rules import allowed
-from gonie.text.schemes import Scheme, convert
+from gonie.text.schemes import Scheme, convert, type_names
 from gonie.text.types import Sentence
 
 METRICS = {"plain": "accuracy", "IO": "token F1"}
@@ -162,13 +164,13 @@ class TagJob:
 
     def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
         """Return the main score of the evaluation."""
-        tags = [tagging.tags for tagging in answers]
+        tags = [tagging.tags for tagging in self._scored(split, answers)]
         scheme = self.data.encoding.scheme
         return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
 
     def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
         """Return the gold and predicted spans of each sentence."""
-        tags = [tagging.tags for tagging in answers]
+        tags = [tagging.tags for tagging in self._scored(split, answers)]
         return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
 
     def temperature(self, model: TaggingNetwork, note: Note = _silent) -> float:
@@ -178,7 +180,8 @@ class TagJob:
         if not self.data.dev_is_held_out:
             found = FittedTemperature(problem="the dev sentences are the training sentences")
         else:
-            found = fit_span_temperature(self.predictor(model), self.encode(model, "dev", _silent))
+            encoded = self.encode(model, "dev", _silent)
+            found = fit_span_temperature(self.predictor(model), encoded, partial(self._scored, "dev"))
         note(found.note())
         return found.temperature
 
@@ -213,7 +216,7 @@ class TagJob:
         scheme = self._file_scheme()
         return score_taggings(
             [_in_scheme(sentence, encoding.scheme, scheme) for sentence in sentences],
-            tagger.tag_sentences(sentences),
+            self._scored(split, tagger.tag_sentences(sentences)),
             scheme=scheme,
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
@@ -245,6 +248,27 @@ class TagJob:
                     if sentences
                 },
             )
+
+    def _scored(self, split: Split, answers: Sequence[Tagging]) -> list[Tagging]:
+        """Return the taggings without entities of types that the file of a sentence is not annotated for.
+
+        With kept types, these are neither right nor wrong. A file is annotated for the types that it has,
+        and the file of a domain that is trained on also for those of the training file.
+        """
+        scheme = self.data.encoding.scheme
+        if not (self.recipe.train.keep_labels and scheme.has_spans):
+            return list(answers)
+        sentences = self._sentences(split)
+        known: dict[str, set[str]] = {}
+        for sentence in sentences:
+            domain = sentence.meta.get(DOMAIN, "")
+            own = self.data.types if domain in ("", *self.recipe.data.files("train")) else ()
+            found = (*type_names(sentence.tags or (), scheme), *(span[2] for span in sentence.unreachable))
+            known.setdefault(domain, {"", *own}).update(found)  # "": entities without a type
+        return [
+            of_types(tagging, scheme, known[sentence.meta.get(DOMAIN, "")])
+            for sentence, tagging in zip(sentences, answers, strict=True)
+        ]
 
     def _words(self) -> WordTable | None:
         """Return the layout of the word vectors."""
