@@ -30,6 +30,7 @@ RECIPE = """
 [data]
 train = "{folder}/{name}.conll"
 dev = "{folder}/{name}.conll"
+model_scheme = "IOB2"
 [model.words]
 width = 12
 [model.encoder]

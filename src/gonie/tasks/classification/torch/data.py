@@ -246,6 +246,13 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     return dev
 
 
+def read_text_held_out(recipe: TextRecipe) -> Sequence[LabelledText]:
+    """Read the test texts of ``recipe``, or its dev texts."""
+    if recipe.data.files("test") and not recipe.data.folds:
+        return _read("test", recipe.data, lambda text: None)
+    return read_text_dev(recipe, lambda text: None)
+
+
 def read_unlabelled(data: TextDataConfig, name: str, note: Note) -> list[LabelledText]:
     """Read the texts of a file without their labels. ``note`` receives what was found.
 

@@ -168,6 +168,13 @@ def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
     return dev
 
 
+def read_pair_held_out(recipe: PairRecipe) -> Sequence[LabelledPair]:
+    """Read the test pairs of ``recipe``, or its dev pairs."""
+    if recipe.data.files("test"):
+        return _read("test", recipe.data, lambda text: None)[1]
+    return read_pair_dev(recipe, lambda text: None)
+
+
 def read_pairs(data: PairDataConfig, name: str, note: Note) -> list[LabelledPair]:
     """Read the pairs of a file. ``note`` receives what was found."""
     alone = data.model_copy(update={"train": name, "format": "auto", "leave_out": None})

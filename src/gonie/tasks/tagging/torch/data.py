@@ -71,6 +71,9 @@ from gonie.text.units import guess_unit, is_korean
 MOST_TAGS = 4000
 """Maximum number of tags. More are usually words or line numbers, read as tags by mistake."""
 
+HELD_OUT = Scheme(kind="BIOES")
+"""The tag scheme of held-out sentences that models of several schemes are scored on."""
+
 
 @dataclass(frozen=True)
 class TagData:
@@ -484,6 +487,17 @@ def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
     files = _Files(recipe)
     _, dev = _train_and_dev(recipe, files, Chained(*files.train_streams()), note)
     return dev
+
+
+def read_tag_held_out(recipe: TagRecipe) -> list[Sentence]:
+    """Read the test sentences of ``recipe``, or its dev sentences, with entities in ``HELD_OUT``."""
+    files = _Files(recipe)
+    sentences = files.read("test", lambda text: None)
+    if not sentences:
+        _, sentences = _train_and_dev(recipe, files, Chained(*files.train_streams()), lambda text: None)
+    if not files.target.has_spans:
+        return sentences
+    return [_converted(sentence, files.target, HELD_OUT) for sentence in sentences]
 
 
 def read_untagged(data: TagDataConfig, splitter: Tokenizer, name: str, note: Note) -> list[Sentence]:
