@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -20,56 +19,18 @@ from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin_training
 from gonie.training.loss_terms.distill import Distill
 from gonie.training.run import start_run
+from support.growing_types import write_files
 
 from .conftest import Bench, Silent, trained
 
 CPU = torch.device("cpu")
-PEOPLE, PLACES = ("Anna", "Bert", "Cleo", "Dora"), ("Seoul", "Paris", "Oslo", "Lima")
-FRAMES = ("{person} lives in {place} .", "{place} is far .", "we met {person} and {person} .", "it rains .")
-RECIPE = """
-[data]
-train = "{folder}/{name}.conll"
-dev = "{folder}/{name}.conll"
-model_scheme = "IOB2"
-[model.words]
-width = 12
-[model.encoder]
-hidden = 12
-[model.head]
-kind = "{head}"
-[model.dropout]
-input = 0.1
-output = 0.1
-[train]
-epochs = 10
-lr = 0.02
-batch_sentences = 8
-device = "cpu"
-"""
-
-
-def sentences(number: int, seed: int, types: tuple[str, ...]) -> str:
-    """Return sentences with people and places, of which only some types are tagged."""
-    chance = random.Random(seed)
-    blocks = []
-    for _ in range(number):
-        rows = []
-        for word in chance.choice(FRAMES).split():
-            kind = {"{person}": "PER", "{place}": "LOC"}.get(word)
-            names = {"PER": PEOPLE, "LOC": PLACES}.get(kind or "")
-            tag = f"B-{kind}" if kind in types else "O"
-            rows.append(f"{chance.choice(names) if names else word}\t{tag}")
-        blocks.append("\n".join(rows))
-    return "\n\n".join(blocks) + "\n"
 
 
 @pytest.fixture(scope="module", params=["crf", "softmax"])
 def people(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Train a tagger of people, and write a file in which only places are tagged."""
     folder, head = tmp_path_factory.mktemp("types"), request.param
-    for name, types in {"old": ("PER",), "new": ("LOC",), "both": ("PER", "LOC")}.items():
-        (folder / f"{name}.conll").write_text(sentences(80, len(name), types), "utf-8")
-        (folder / f"{name}.toml").write_text(RECIPE.format(folder=folder, name=name, head=head), "utf-8")
+    write_files(folder, {"old": ("PER",), "new": ("LOC",), "both": ("PER", "LOC")}, head=head)
     assert start_run(load_recipe(folder / "old.toml"), folder / "start", Silent()) is not None
     return folder, head
 

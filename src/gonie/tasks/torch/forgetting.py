@@ -14,14 +14,10 @@ from typing import Any, NamedTuple
 
 from gonie.errors import GonieError
 from gonie.tasks.evaluation import evenly
-from gonie.tasks.load import load
 from gonie.tasks.run_files import BUNDLE
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.table import TASKS
-from gonie.tasks.torch.job import Evaluated, ExampleJob, Note
-from gonie.tasks.torch.replay import lineage
+from gonie.tasks.torch.job import Evaluated, ExampleJob, Note, RemindedJob
 from gonie.tasks.torch.start import label_names
-from gonie.tasks.torch.task import ForgettingTask
 
 MOST = 1000
 """The most examples of a run that are scored, spread evenly."""
@@ -98,17 +94,17 @@ def measure_forgetting(job: ExampleJob, bundle: Path, note: Note) -> ForgettingR
 
     Return None without a start, or if the two share no label. ``note`` receives what cannot be measured.
     """
-    start, task = job.start, TASKS[job.recipe.task].torch()
-    if start is None or not isinstance(task, ForgettingTask):
+    start = job.start
+    if start is None or not isinstance(job, RemindedJob):
         return None
     before, after = label_names(start.encoding), label_names(job.encoding)
     if not before & after:
         return None
     old: list[OldScores] = []
     try:
-        models = [load(start.folder / BUNDLE), load(bundle)]
-        for folder, recipe in lineage(start.folder, start.recipe):
-            old += _old_scores(task, folder, recipe, models, after)
+        models = [job.load(start.folder / BUNDLE), job.load(bundle)]
+        for folder, recipe in start.lineage:
+            old += _old_scores(job, folder, recipe, models, after)
     except GonieError as error:
         note(f"forgetting is not measured on all old data: {error}")
     if not old:
@@ -119,12 +115,12 @@ def measure_forgetting(job: ExampleJob, bundle: Path, note: Note) -> ForgettingR
 
 
 def _old_scores(
-    task: ForgettingTask, folder: Path, recipe: CorpusRecipe, models: list[Any], labels: frozenset[str]
+    job: RemindedJob, folder: Path, recipe: CorpusRecipe, models: list[Any], labels: frozenset[str]
 ) -> Iterator[OldScores]:
     """Yield the scores on the held-out examples of a run, if the new model has any of their labels."""
-    every = task.read_held_out(recipe)
+    every = job.read_held_out(recipe)
     examples = evenly(every, MOST)
-    scores: list[Evaluated] = [task.score_known(model, examples) for model in models]
+    scores: list[Evaluated] = [job.score_known(model, examples) for model in models]
     by_label = [{label: counts.f1 for label, counts in each.by_type} for each in scores]
     shared = {
         label: Change(by_label[0][label], by_label[1].get(label, 0.0))

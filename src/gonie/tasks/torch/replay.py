@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -17,8 +16,6 @@ from gonie.errors import RecipeError
 from gonie.features.balanced_sample import balanced_sample
 from gonie.features.shots import count_sample
 from gonie.tasks.paths import locate
-from gonie.tasks.recipe import load_recipe
-from gonie.tasks.run_files import RECIPE
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import Note
@@ -85,16 +82,8 @@ def replayed(
     return _drawn(memories, number, recipe.train.seed, reader, note)
 
 
-def lineage(folder: Path, recipe: CorpusRecipe) -> Iterator[tuple[Path, CorpusRecipe]]:
-    """Yield a run and the runs that it started from, the latest first."""
-    yield folder, recipe
-    if recipe.train.start is not None:
-        earlier = locate(recipe.train.start)
-        yield from lineage(earlier, load_recipe(earlier / RECIPE))
-
-
 def _of_starts(start: Start, reader: MemoryReader[Example]) -> Iterator[Memory[Example]]:
-    for folder, recipe in lineage(start.folder, start.recipe):
+    for folder, recipe in start.lineage:
         for file in recipe.data.files("train").values():
             if not locate(file).is_file():
                 raise RecipeError(
@@ -137,6 +126,8 @@ def _drawn(
         names = sorted(found, key=lambda name: (-found[name], name))
         listed = ", ".join(f"{name} {found[name]:,}" for name in names[:SHOWN])
         more = f" and {len(names) - SHOWN:,} more labels" if len(names) > SHOWN else ""
-        size = f"{len(examples):,} of {len(memory.examples):,} {reader.noun}"
-        note(f"replay of {memory.source}: {size}: {listed or 'none'}{more}")
+        note(
+            f"replay of {memory.source}: {len(examples):,} of {len(memory.examples):,} {reader.noun}: "
+            f"{listed or 'none'}{more}"
+        )
     return kept

@@ -62,6 +62,13 @@ class Start:
     model: nn.Module
     digest: str
     """A digest of its weights. A run that starts from it resumes only with the same ones."""
+    earlier: tuple[tuple[Path, CorpusRecipe], ...] = ()
+    """The runs that it started from itself, the latest first, with their recipes."""
+
+    @property
+    def lineage(self) -> tuple[tuple[Path, CorpusRecipe], ...]:
+        """Its run and all earlier ones."""
+        return ((self.folder, self.recipe), *self.earlier)
 
     @property
     def words(self) -> Encoding:

@@ -17,7 +17,7 @@ from gonie.features.lm_text import TokenisingProgress
 from gonie.metrics.log_odds import Floats
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
-from gonie.tasks.torch.job import Evaluated, Job, Note
+from gonie.tasks.torch.job import Job, Note
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.synthetic import SyntheticModel
 
@@ -86,22 +86,6 @@ class GradientCheckTask(Protocol):
 
     def synthetic(self, recipe: Any) -> SyntheticModel[Any, Any]:
         """A small network of the recipe's kind with a batch of synthetic data, for checks without files."""
-        ...
-
-
-@runtime_checkable
-class ForgettingTask(Protocol):
-    """What a task has whose models are also scored on the held-out data of the models they start from."""
-
-    def read_held_out(self, recipe: Any) -> Sequence[Any]:
-        """Read the test examples of a recipe, or its dev examples if it has none."""
-        ...
-
-    def score_known(self, model: Any, examples: Sequence[Any]) -> Evaluated:
-        """Score a predictor on examples, without intervals.
-
-        Predictions of labels that no example has are left out, unless an example must have one label.
-        """
         ...
 
 

@@ -118,4 +118,9 @@ def _divergence(teacher: Tensor, student: Tensor) -> Tensor:
     return teacher.exp() * (teacher - student)
 
 
-PART = TermPart(help="distillation of the old labels from train.start", section=DistillConfig, build=Distill)
+PART = TermPart(
+    help="distillation of the old labels from train.start",
+    section=DistillConfig,
+    build=Distill,
+    needs_start=True,
+)

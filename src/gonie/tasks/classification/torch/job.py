@@ -24,7 +24,7 @@ from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import MAJORITY, score_labels
 from gonie.tasks.classification.torch.build import build_classifier
-from gonie.tasks.classification.torch.data import TextData, read_unlabelled
+from gonie.tasks.classification.torch.data import TextData, read_text_held_out, read_unlabelled
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.support import text_pool
@@ -38,6 +38,7 @@ from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
+from gonie.text.domains import DOMAIN
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
 from gonie.text.types import Classification
@@ -73,6 +74,10 @@ class TextJob:
     def size(self, split: Split) -> int:
         """Return the number of texts of a split."""
         return len(self._texts(split))
+
+    def domains_of(self, split: Split) -> list[str]:
+        """Return the name of the file of each example of a split."""
+        return [each.meta.get(DOMAIN, "") for each in self._texts(split)]
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -180,9 +185,23 @@ class TextJob:
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Evaluate an exported classifier on a split."""
-        classifier = load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
-        labels, texts = self._annotated(split), self._texts(split)
-        return score_labels(texts, classifier, labels=labels)
+        return score_labels(self._texts(split), self.load(bundle), labels=self._annotated(split))
+
+    def load(self, bundle: Path) -> TextClassifier:
+        """Return an exported classifier."""
+        return load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
+
+    def read_held_out(self, recipe: TextRecipe) -> Sequence[LabelledText]:
+        """Read the test texts of a recipe, or its dev texts."""
+        return read_text_held_out(recipe)
+
+    def score_known(self, predictor: TextClassifier, examples: Sequence[LabelledText]) -> ClassEvaluation:
+        """Score a classifier. Of texts with several labels, labels that no text has are left out."""
+        labels = predictor.labels
+        if predictor.multi_label:
+            found = {label for text in examples for label in text.labels}
+            labels = tuple(label for label in labels if label in found)
+        return score_labels(examples, predictor, labels=labels, bootstrap=0)
 
     def report(
         self,

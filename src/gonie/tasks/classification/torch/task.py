@@ -6,19 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gonie.features.text_encoding import TextEncoding
-from gonie.metrics.classes import ClassEvaluation
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.explanation import TextAnswer
 from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.scoring import score_labels
 from gonie.tasks.classification.torch.build import build_classifier
-from gonie.tasks.classification.torch.data import (
-    read_text_data,
-    read_text_dev,
-    read_text_held_out,
-    text_data_key,
-)
+from gonie.tasks.classification.torch.data import read_text_data, read_text_dev, text_data_key
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.gradients import label_odds_path
 from gonie.tasks.classification.torch.job import TextJob
@@ -38,8 +31,6 @@ __all__ = [
     "prepare",
     "read_dev",
     "read_encoding",
-    "read_held_out",
-    "score_known",
     "synthetic",
 ]
 
@@ -76,18 +67,6 @@ def exportable(
 ) -> TextExportable:
     """Return a trained classifier with the contents of its bundle, and held-out texts."""
     return TextExportable(model, bundle, examples)
-
-
-def read_held_out(recipe: TextRecipe) -> Sequence[LabelledText]:
-    """Read the test texts of a recipe, or its dev texts."""
-    return read_text_held_out(recipe)
-
-
-def score_known(model: TextClassifier, examples: Sequence[LabelledText]) -> ClassEvaluation:
-    """Score a classifier. Of texts with several labels, labels that no text has are left out."""
-    found = {label for text in examples for label in text.labels}
-    labels = [label for label in model.labels if label in found] if model.multi_label else model.labels
-    return score_labels(examples, model, labels=labels, bootstrap=0)
 
 
 def odds_path(network: ClassifyingNetwork, model: TextClassifier, answer: TextAnswer) -> OddsPath:

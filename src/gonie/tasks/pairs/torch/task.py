@@ -11,9 +11,8 @@ from gonie.tasks.pairs.bundle import PairBundle
 from gonie.tasks.pairs.classifier import PairClassifier
 from gonie.tasks.pairs.encoding import PairEncoding
 from gonie.tasks.pairs.recipe import PairRecipe
-from gonie.tasks.pairs.scoring import PairEvaluation, score_pairs
 from gonie.tasks.pairs.torch.build import build_pair_network
-from gonie.tasks.pairs.torch.data import pair_data_key, read_pair_data, read_pair_dev, read_pair_held_out
+from gonie.tasks.pairs.torch.data import pair_data_key, read_pair_data, read_pair_dev
 from gonie.tasks.pairs.torch.exportable import PairExportable
 from gonie.tasks.pairs.torch.gradients import value_odds_path
 from gonie.tasks.pairs.torch.job import PairJob
@@ -33,8 +32,6 @@ __all__ = [
     "prepare",
     "read_dev",
     "read_encoding",
-    "read_held_out",
-    "score_known",
     "synthetic",
 ]
 
@@ -69,17 +66,6 @@ def build(
 def exportable(model: PairNetwork, bundle: PairBundle, examples: Sequence[LabelledPair]) -> PairExportable:
     """Return a trained network with the contents of its bundle, and held-out pairs."""
     return PairExportable(model, bundle, examples)
-
-
-def read_held_out(recipe: PairRecipe) -> Sequence[LabelledPair]:
-    """Read the test pairs of a recipe, or its dev pairs."""
-    return read_pair_held_out(recipe)
-
-
-def score_known(model: PairClassifier, examples: Sequence[LabelledPair]) -> PairEvaluation:
-    """Score a pair model."""
-    answers = list(model.pipe(examples))
-    return score_pairs(examples, answers, labels=model.labels, values=model.gives_values, bootstrap=0)
 
 
 def odds_path(network: PairNetwork, model: PairClassifier, answer: TextAnswer) -> OddsPath:

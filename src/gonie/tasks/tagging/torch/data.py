@@ -594,7 +594,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "jamo": bool(model.chars and model.chars.jamo),
         "sources": sources_key(model),
         "rules": [head.constrained, head.forbidden, head.constrain_training],
-        "kind": head.kind if data.partial else None,
+        "kind": head.kind if data.partial or recipe.train.keep_labels else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
         "shots": recipe.train.shots,

@@ -27,7 +27,7 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
-from gonie.tasks.tagging.torch.data import TagData, read_untagged
+from gonie.tasks.tagging.torch.data import HELD_OUT, TagData, read_tag_held_out, read_untagged
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
@@ -79,6 +79,10 @@ class TagJob:
     def size(self, split: Split) -> int:
         """Return the number of sentences of a split."""
         return len(self._sentences(split))
+
+    def domains_of(self, split: Split) -> list[str]:
+        """Return the name of the file of each example of a split."""
+        return [each.meta.get(DOMAIN, "") for each in self._sentences(split)]
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -212,7 +216,7 @@ class TagJob:
         Accuracy depends on the scheme, and ``gonie evaluate`` also counts the tags of a file in its scheme.
         """
         sentences, encoding = self._sentences(split), self.data.encoding
-        tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
+        tagger = self.load(bundle)
         scheme = self._file_scheme()
         return score_taggings(
             [_in_scheme(sentence, encoding.scheme, scheme) for sentence in sentences],
@@ -221,6 +225,32 @@ class TagJob:
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
             seen=self.data.seen,
+        )
+
+    def load(self, bundle: Path) -> Tagger:
+        """Return an exported tagger."""
+        return load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
+
+    def read_held_out(self, recipe: TagRecipe) -> list[Sentence]:
+        """Read the test sentences of a recipe, or its dev sentences, with entities in ``HELD_OUT``."""
+        return read_tag_held_out(recipe)
+
+    def score_known(self, predictor: Tagger, examples: Sequence[Sentence]) -> Evaluation:
+        """Score a tagger on sentences of ``read_held_out``. Types that they do not have are left out."""
+        own = predictor.encoding.scheme
+        scheme = HELD_OUT if own.has_spans else own
+        taggings = predictor.tag_sentences(examples)
+        if own.has_spans:
+            known = type_names((tag for each in examples for tag in each.tags or ()), scheme)
+            taggings = [of_types(each, own, known) for each in taggings]
+        return score_taggings(
+            examples,
+            taggings,
+            scheme=scheme,
+            model_scheme=own,
+            known_tags=predictor.encoding.labels,
+            seen=None,
+            bootstrap=0,
         )
 
     def report(
@@ -260,14 +290,13 @@ class TagJob:
             return list(answers)
         sentences = self._sentences(split)
         known: dict[str, set[str]] = {}
-        for sentence in sentences:
-            domain = sentence.meta.get(DOMAIN, "")
+        domains = self.domains_of(split)
+        for domain, sentence in zip(domains, sentences, strict=True):
             own = self.data.types if domain in ("", *self.recipe.data.files("train")) else ()
             found = (*type_names(sentence.tags or (), scheme), *(span[2] for span in sentence.unreachable))
             known.setdefault(domain, {"", *own}).update(found)  # "": entities without a type
         return [
-            of_types(tagging, scheme, known[sentence.meta.get(DOMAIN, "")])
-            for sentence, tagging in zip(sentences, answers, strict=True)
+            of_types(tagging, scheme, known[domain]) for domain, tagging in zip(domains, answers, strict=True)
         ]
 
     def _words(self) -> WordTable | None:

@@ -6,21 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gonie.features.encoding import Encoding
-from gonie.metrics.evaluation import Evaluation
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.explanation import SpanAnswer
-from gonie.tasks.tagging.labeller import of_types
 from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
-from gonie.tasks.tagging.torch.data import (
-    HELD_OUT,
-    read_tag_data,
-    read_tag_dev,
-    read_tag_held_out,
-    tag_data_key,
-)
+from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data_key
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.gradients import span_odds_path
 from gonie.tasks.tagging.torch.job import TagJob
@@ -30,7 +21,6 @@ from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
 from gonie.tasks.torch.task import OddsPath, RunContext
-from gonie.text.schemes import type_names
 from gonie.text.types import Sentence
 
 __all__ = [
@@ -41,8 +31,6 @@ __all__ = [
     "prepare",
     "read_dev",
     "read_encoding",
-    "read_held_out",
-    "score_known",
     "synthetic",
 ]
 
@@ -75,30 +63,6 @@ def build(recipe: TagRecipe, encoding: Encoding, words: WordTable | None, source
 def exportable(model: TaggingNetwork, bundle: TagBundle, examples: Sequence[Sentence]) -> TagExportable:
     """Return a trained tagger with the contents of its bundle, and held-out sentences."""
     return TagExportable(model, bundle, examples)
-
-
-def read_held_out(recipe: TagRecipe) -> Sequence[Sentence]:
-    """Read the test sentences of a recipe, or its dev sentences."""
-    return read_tag_held_out(recipe)
-
-
-def score_known(model: Tagger, examples: Sequence[Sentence]) -> Evaluation:
-    """Score a tagger on sentences of ``read_held_out``. Types that they do not have are left out."""
-    own = model.encoding.scheme
-    scheme = HELD_OUT if own.has_spans else own
-    taggings = model.tag_sentences(examples)
-    if own.has_spans:
-        known = type_names((tag for each in examples for tag in each.tags or ()), scheme)
-        taggings = [of_types(each, own, known) for each in taggings]
-    return score_taggings(
-        examples,
-        taggings,
-        scheme=scheme,
-        model_scheme=own,
-        known_tags=model.encoding.labels,
-        seen=None,
-        bootstrap=0,
-    )
 
 
 def odds_path(network: TaggingNetwork, model: Tagger, answer: SpanAnswer) -> OddsPath:
