@@ -93,6 +93,20 @@ def fitted(run: Run, score: Literal["dev", "test"] = "test") -> Fitted:
     return Fitted(job, session.model, evaluator, record)
 
 
+def save_start(fit: Fitted, folder: Path) -> None:
+    """Write what other runs need to start from this one."""
+    from gonie.tasks.torch.checkpoint import save_weights
+    from gonie.tasks.written_recipe import write_recipe
+    from gonie.training.folder import RunFolder
+
+    run = RunFolder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in fit.job.files().items():
+        (folder / name).write_text(content, "utf-8")
+    run.recipe.write_text(write_recipe(fit.job.recipe), "utf-8")
+    save_weights(run.best, fit.model)
+
+
 def trained_by_command(run: Run, folder: Path) -> list[Record]:
     """Train as `gonie train` does, in a process without display, and return the epochs. A run is resumed."""
     resumed = ["--resume"] if (folder / "recipe.toml").exists() else []

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from runs import Record, Run, fitted, make_all, read, row, sign_flip_test
+from runs import Record, Run, fitted, make_all, read, row, save_start, sign_flip_test
 
 DOMAINS = ("ai", "literature", "music", "politics", "science")
 SPLITS = ("train", "dev", "test")
@@ -98,18 +98,9 @@ class Source:
 
     def __call__(self, run: Run) -> Record:
         """Train the model, write its run folder, and return its record."""
-        from gonie.tasks.torch.checkpoint import save_weights
-        from gonie.tasks.written_recipe import write_recipe
-        from gonie.training.folder import RunFolder
-
-        job, model, _, record = fitted(run, score="dev")
-        folder = RunFolder(self._folder / f"{run.corpus}-{run.seed}")
-        folder.root.mkdir(parents=True, exist_ok=True)
-        for name, content in job.files().items():
-            (folder.root / name).write_text(content, "utf-8")
-        folder.recipe.write_text(write_recipe(job.recipe), "utf-8")
-        save_weights(folder.best, model)
-        return record
+        fit = fitted(run, score="dev")
+        save_start(fit, self._folder / f"{run.corpus}-{run.seed}")
+        return fit.record
 
 
 def target(run: Run) -> Record:

@@ -33,7 +33,7 @@ from gonie.text.types import Candidate, Classification, Document, Sentence, Span
 from gonie.version import __version__
 
 if TYPE_CHECKING:
-    from gonie.api.compare import ComparedRecipes, compare
+    from gonie.api.compare import ComparedRecipes, ComparedSequences, compare
     from gonie.api.evaluate import evaluate
     from gonie.api.explain import Explanation, explain
     from gonie.api.read import ReadExamples, read
@@ -54,6 +54,7 @@ __all__ = [
     "Classification",
     "Client",
     "ComparedRecipes",
+    "ComparedSequences",
     "Document",
     "Explanation",
     "GonieError",
@@ -89,6 +90,7 @@ _LAZY = {
     "AsyncClient": "gonie.client.async_client",
     "Client": "gonie.client.client",
     "ComparedRecipes": "gonie.api.compare",
+    "ComparedSequences": "gonie.api.compare",
     "Explanation": "gonie.api.explain",
     "ModelScores": "gonie.api.scores",
     "PairAnswer": "gonie.tasks.pairs.answer",

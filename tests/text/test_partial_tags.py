@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gonie.errors import InputError
 from gonie.features.encoding import close_labels
 from gonie.text.label_map import LabelMap
-from gonie.text.partial_tags import PartialStream, TagSets
+from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.rules import allowed
 from gonie.text.schemes import PLAIN, Kind, Scheme, convert, from_spans
 from gonie.text.types import Sentence
@@ -132,3 +132,28 @@ def convertible(tag: str, given_tag: str, source: Scheme, target: Scheme) -> boo
             if (tag, given_tag) in zip(ours, theirs, strict=True):
                 return True
     return False
+
+
+def opened(tags: str, known: tuple[str, ...], labels: tuple[str, ...]) -> list[set[str]]:
+    """Return the possible tags of each word of a sentence whose annotators knew only some types."""
+    sets = TagSets(labels)
+    sentence = Sentence(words=("w",) * len(tags.split()), tags=tuple(tags.split()))
+    (found,) = OpenOutside([sentence], sets=sets, scheme=BIOES, known=known)
+    table = sets.table()
+    return [{labels[k] for k in np.flatnonzero(table[sets.ids[name]])} for name in found.tags or ()]
+
+
+def test_an_open_o_may_be_any_type_that_the_annotators_did_not_know() -> None:
+    labels = close_labels(["B-PER", "B-LOC"], BIOES)
+    people = {"B-PER", "I-PER", "E-PER", "S-PER"}
+    assert opened("S-LOC O", ("LOC",), labels) == [{"S-LOC"}, {"O", *people}]
+    assert opened("S-LOC O", ("LOC", "PER"), labels) == [{"S-LOC"}, {"O"}]
+
+
+def test_without_unknown_types_nothing_is_opened() -> None:
+    sets = TagSets(close_labels(["B-PER"], BIOES))
+    known = [Sentence(words=("w",), tags=("O",))]
+    stream = OpenOutside(known, sets=sets, scheme=BIOES, known=["PER"])
+    assert not stream.changes
+    assert list(stream) == known
+    assert not OpenOutside(known, sets=TagSets(["O", "N"]), scheme=PLAIN, known=[]).changes

@@ -21,6 +21,7 @@ from gonie.reports.html.markup import element, fragment, row, table
 if TYPE_CHECKING:
     from gonie.api.options import Device
     from gonie.experiments.comparison import Comparison
+    from gonie.experiments.sequence import SequenceComparison
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,57 @@ class ComparedRecipes:
         return fragment(table(caption=self.comparison.metric, header=header, rows=lines), notes)
 
 
+@dataclass(frozen=True)
+class ComparedSequences:
+    """The result of training on domains one after another: a row per combination.
+
+    ``folder`` has tables and the runs. ``comparison`` has everything else.
+    """
+
+    folder: Path
+    comparison: SequenceComparison = field(repr=False)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per combination: its values, the mean ``scores`` (a list for each trained domain, with the
+        score on each domain), and their summaries: ``final``, ``forgetting``, ``backward_transfer``."""
+        return [
+            {
+                **{axis.key: value for axis, value in zip(self.comparison.axes, each.values, strict=True)},
+                **(each.mean.to_json() if each.mean else {}),
+            }
+            for each in self.comparison.rows
+        ]
+
+    @property
+    def failures(self) -> int:
+        """The number of runs that failed."""
+        return self.comparison.failures
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of ``results.json``."""
+        return self.comparison.to_json()
+
+    def to_json(self) -> str:
+        """Return ``to_dict`` as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False)
+
+    def _repr_html_(self) -> str:
+        from gonie.experiments import sequence_tables as tables
+
+        found = [
+            table(
+                caption=each.name or self.comparison.metric,
+                header=tables.matrix_header(self.comparison),
+                rows=[row(*cells) for cells in tables.matrix_rows(each)],
+            )
+            for each in self.comparison.rows
+        ]
+        rows = [row(*tables.summary_cells(each)) for each in self.comparison.rows]
+        summary = table(caption="Summary", header=tables.summary_header(self.comparison), rows=rows)
+        return fragment(*found, summary, element("p", tables.note(self.comparison)))
+
+
 def compare(
     recipes: str | PathLike[str] | Sequence[str | PathLike[str]],
     train: Data = None,
@@ -94,18 +146,20 @@ def compare(
     set: Mapping[str, Any] | None = None,
     seeds: int = 1,
     folds: int = 0,
+    in_sequence: bool = False,
     out: str | PathLike[str] | None = None,
     resume: bool = False,
     jobs: int = 1,
     keep: bool = False,
     device: Device | None = None,
     progress: bool = True,
-) -> ComparedRecipes:
+) -> ComparedRecipes | ComparedSequences:
     """Train every combination of ``recipes`` and of the values in ``set``, as ``gonie compare`` does.
 
     ``train``, ``dev`` and ``test`` are files or examples in memory, as for ``gonie.train``. ``set`` maps a
     recipe key to one value, or to a list of values to try: ``{"train.lr": [0.001, 0.002]}``. ``seeds`` is the
-    number of runs per combination. ``folds`` cross-validates classifiers. ``jobs`` is the number of
+    number of runs per combination. ``folds`` cross-validates classifiers. ``in_sequence`` trains on the named
+    files of ``data.train`` one after another, and returns how much is forgotten. ``jobs`` is the number of
     combinations that are trained in parallel, each in a new process. In a script, more than one requires
     ``if __name__ == "__main__":`` around the call, because new processes import the script. An interrupted
     comparison raises ``KeyboardInterrupt``; ``resume=True`` continues it.
@@ -113,6 +167,7 @@ def compare(
     with python_messages(recipe=True), training_process(), _display(progress=progress) as display:
         from gonie.experiments.compare import create_folder, resume_comparison, start_comparison
         from gonie.experiments.plan import PLAN, ComparisonRequest
+        from gonie.experiments.sequence import SequenceComparison
         from gonie.training.folder import next_folder
 
         many = recipes if isinstance(recipes, Sequence) and not isinstance(recipes, str) else [recipes]
@@ -142,14 +197,17 @@ def compare(
                     changes=sweeps,
                     seeds=seeds,
                     folds=folds,
+                    in_sequence=in_sequence,
                     jobs=jobs,
                     keep=keep,
                 )
             else:
-                request = ComparisonRequest(names, sweeps, seeds, folds)
+                request = ComparisonRequest(names, sweeps, seeds, folds, in_sequence)
                 result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
         if result is None:
             raise KeyboardInterrupt(f"progress is saved in {folder}. Run the same call with resume=True.")
+        if isinstance(result, SequenceComparison):
+            return ComparedSequences(folder, result)
         return ComparedRecipes(folder, result)
 
 

@@ -43,6 +43,14 @@ def compare(
             help="Train without each of the named training files in turn (data.train), and test on it.",
         ),
     ] = False,
+    in_sequence: Annotated[
+        bool,
+        typer.Option(
+            "--in-sequence",
+            help="Train on the named training files one after another (data.train), each time from the model "
+            "before, and show how much is forgotten.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder to write. Default: runs/compare-RECIPE, or the next free name."),
@@ -70,6 +78,8 @@ def compare(
 
       gonie compare ner --set data.train.web=web.conll --set data.train.news=news.conll --leave-one-domain-out
 
+      gonie compare domains.toml --in-sequence --set train.replay=0,100
+
       gonie compare --out runs/compare-ner --resume
     """
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
@@ -78,12 +88,16 @@ def compare(
     check_output_folder(out)
     limit_spinning()
     keep_freed_memory()
+    from gonie.errors import GonieError
     from gonie.experiments.compare import resume_comparison, start_comparison
     from gonie.experiments.grid import leave_out_each
     from gonie.experiments.plan import ComparisonRequest
 
     folder = _folder(recipes or [], out, resume=resume)
     settings = [*(changes or []), *([f"train.device={device}"] if device is not None else [])]
+    if in_sequence and (leave_one_domain_out or folds):
+        other = "--leave-one-domain-out" if leave_one_domain_out else "--folds"
+        raise GonieError(f"--in-sequence cannot be combined with {other}. Remove one of them.")
     if leave_one_domain_out and not resume:
         settings.append(leave_out_each(recipes or [], settings))
     with CompareDisplay() as display:
@@ -95,11 +109,14 @@ def compare(
                 changes=settings,
                 seeds=seeds,
                 folds=folds,
+                in_sequence=in_sequence,
                 jobs=jobs,
                 keep=keep,
             )
         else:
-            request = ComparisonRequest(tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0)
+            request = ComparisonRequest(
+                tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0, in_sequence
+            )
             result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
     if result is None:
         raise typer.Exit(130)

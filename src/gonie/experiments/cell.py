@@ -13,12 +13,14 @@ from pathlib import Path
 
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point, write_outcome
+from gonie.metrics.significance import Tally
+from gonie.system.files import atomic_write
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
-from gonie.tasks.torch.job import ExampleJob
+from gonie.tasks.torch.job import ExampleJob, Split
 from gonie.tasks.torch.prepare import data_key, prepare
 from gonie.training.cost import metered_run, metered_scoring
 from gonie.training.fit import (
@@ -106,7 +108,7 @@ def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool
         run.clear_leftovers()
         try:
             with memory_errors():
-                outcome = _outcome(run, preparations, tell)
+                outcome = _outcome(run, preparations, tell, keep=keep)
         except (OutputError, ResumeError):
             raise
         except GonieError as error:
@@ -129,7 +131,7 @@ def drop_weights(folder: Path) -> None:
     run.best.unlink(missing_ok=True)
 
 
-def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome | None:
+def _outcome(run: RunFolder, preparations: Preparations, tell: Tell, *, keep: bool) -> Outcome | None:
     recipe = load_recipe(run.recipe)
 
     def note(text: str) -> None:
@@ -137,6 +139,8 @@ def _outcome(run: RunFolder, preparations: Preparations, tell: Tell) -> Outcome 
 
     with metered_run(run, choose_device(recipe.train), note) as meter:
         job = preparations.get(recipe, note)
+        for name, content in job.files().items() if keep else ():  # other runs may start from it
+            atomic_write(run.root / name, content)
         meter.begin("training")
         session = metered_scoring(begin_training(job), meter)
         if run.last.exists():
@@ -156,7 +160,9 @@ def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellSc
     history = run.history()
     best = history[session.state.progress.best_epoch]
     tested = bool(job.size("test"))
-    evaluator = DevEvaluator(job, session.model, "test" if tested else "dev")
+    split: Split = "test" if tested else "dev"
+    evaluator = DevEvaluator(job, session.model, split)
+    tally = evaluator.tally()
     return CellScores(
         metric=best["metric"],
         dev=best["score"],
@@ -165,8 +171,19 @@ def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellSc
         best_epoch=best["epoch"],
         seconds=sum(record["seconds"] + record["dev_seconds"] for record in history),
         curve=tuple(Point(record["epoch"], record["score"], record["train_score"]) for record in history),
-        tally=evaluator.tally(),
+        tally=tally,
+        domains=_by_domain(job, split, tally),
     )
+
+
+def _by_domain(job: ExampleJob, split: Split, tally: Tally) -> dict[str, float] | None:
+    """Return the score on each named file of a split, if its files have names."""
+    if not isinstance(getattr(job.recipe.data, split, None), dict):
+        return None
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(job.domains_of(split)):
+        rows.setdefault(name, []).append(row)
+    return {name: replace(tally, counts=tally.counts[own]).f1 for name, own in rows.items()}
 
 
 class ProgressReporter:

@@ -1,7 +1,7 @@
 """Running a comparison: start or resume it, then write its table and figure.
 
     compare.json             the request (see plan.py)
-    cells/NAME/              a run folder per cell, seed and fold, with result.json when it is done
+    cells/NAME/              a run folder per cell, seed and fold or step, with result.json when it is done
     results.json             all scores, standard deviations, p-values and curves
     table.md, table.tsv      one row per cell
     curves.png, curves.svg   scores by value and by epoch
@@ -20,12 +20,14 @@ from pathlib import Path
 from typing import Protocol
 
 from gonie.errors import GonieError, InputError, OutputError, ResumeError
+from gonie.experiments import sequence_tables
 from gonie.experiments.cell import Ended, Event, Note, Preparations, drop_weights
 from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.figure import draw, missing_fonts
 from gonie.experiments.grid import load_cells, read_grid
 from gonie.experiments.outcome import Outcome, read_outcome
 from gonie.experiments.plan import CELLS, PLAN, RECIPE, ComparisonPlan, ComparisonRequest
+from gonie.experiments.sequence import SequenceComparison, SequenceRow, check_sequence
 from gonie.experiments.tables import markdown, tsv
 from gonie.experiments.workers import run_in_parallel, run_in_process
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
@@ -57,6 +59,9 @@ class ComparisonDisplay(Protocol):
     def finished(self, comparison: Comparison, folder: Path) -> None:
         """Called when all runs are trained and the reports are written."""
 
+    def finished_sequence(self, comparison: SequenceComparison, folder: Path) -> None:
+        """Called instead of ``finished`` if domains were learned one after another."""
+
 
 def start_comparison(
     request: ComparisonRequest,
@@ -65,7 +70,7 @@ def start_comparison(
     *,
     jobs: int | None = None,
     keep: bool = False,
-) -> Comparison | None:
+) -> Comparison | SequenceComparison | None:
     """Run the requested comparison in a new ``folder``. Return None if interrupted.
 
     The recipes of all cells are checked, and the files of the first cell are read, before anything is
@@ -74,11 +79,13 @@ def start_comparison(
     _refuse_data_files(request.recipes)
     grid = read_grid(request.recipes, request.changes)
     recipes = load_cells(grid, folds=request.folds, note=lambda text: display.event(Note(text)))
+    if request.in_sequence:
+        check_sequence(recipes)
     _choose_jobs(recipes, jobs)
     _check_folder(folder)
     plan = ComparisonPlan.of(request, recipes, keep=keep)
     preparations = Preparations()
-    preparations.get(recipes[0], lambda text: display.event(Note(text)))
+    preparations.get(plan.runs[0].recipe(recipes[0], folder / CELLS), lambda text: display.event(Note(text)))
     make_folder(folder)
     with lock_run(folder):
         _check_folder(folder)  # another process may have created it while the files were read
@@ -105,9 +112,10 @@ def resume_comparison(
     changes: Sequence[str] = (),
     seeds: int | None = None,
     folds: int | None = None,
+    in_sequence: bool = False,
     jobs: int | None = None,
     keep: bool = False,
-) -> Comparison | None:
+) -> Comparison | SequenceComparison | None:
     """Resume the comparison in ``folder``. Options that are given again must equal the original ones."""
     plan = ComparisonPlan.read(folder)
     began = plan.request
@@ -116,6 +124,7 @@ def resume_comparison(
         tuple(changes) or began.changes,
         seeds or began.seeds,
         folds or began.folds,
+        in_sequence or began.in_sequence,
     )
     if again != began or (keep and not plan.keep):  # the weights of finished cells are already deleted
         raise ResumeError(
@@ -171,31 +180,43 @@ def _run_remaining(
     *,
     jobs: int | None,
     preparations: Preparations,
-) -> Comparison | None:
+) -> Comparison | SequenceComparison | None:
     """Train the remaining runs, then write the reports."""
     waiting: dict[Path, CorpusRecipe] = {}
     for run in plan.runs:
         place = folder / CELLS / run.folder
         if read_outcome(place) is None:
             waiting[place] = load_recipe(place / RECIPE)
-        elif not plan.keep:
+        elif not plan.keep and not run.step:
             drop_weights(place)  # left behind if the process was killed right after the result
     jobs = _choose_jobs(list(waiting.values()), jobs)
+    chains = _chains(plan, folder, waiting)
+    keep = plan.keep or plan.request.in_sequence  # the next step of a sequence starts from the weights
     display.begin(plan, done=len(plan.runs) - len(waiting), jobs=jobs)
 
     def tell(event: Event) -> None:
         display.event(event, read_outcome(event.folder) if isinstance(event, Ended) else None)
 
     if jobs == 1:
-        complete = run_in_process(_group_by_data(waiting), preparations, tell, keep=plan.keep)
+        complete = run_in_process(chains, preparations, tell, keep=keep)
     else:
         preparations.forget()  # every worker has its own
-        complete = run_in_parallel(_group_by_data(waiting), tell, jobs=jobs, keep=plan.keep)
+        complete = run_in_parallel(chains, tell, jobs=jobs, keep=keep)
     if complete:
         with suppress(KeyboardInterrupt):  # finished runs are kept, and resuming writes the reports
-            return _report(plan, folder, display)
+            report = _report_sequence if plan.request.in_sequence else _report
+            return report(plan, folder, display)
     display.interrupted(folder)
     return None
+
+
+def _chains(plan: ComparisonPlan, folder: Path, waiting: Mapping[Path, CorpusRecipe]) -> list[list[Path]]:
+    """Return the folders of the runs to train, those of a sequence in one chain."""
+    if not plan.request.in_sequence:
+        return [[place] for place in _group_by_data(waiting)]
+    chains = [[folder / CELLS / run.folder for run in chain] for chain in plan.chains]
+    left = [[place for place in chain if place in waiting] for chain in chains]
+    return [chain for chain in left if chain]
 
 
 def _group_by_data(recipes: Mapping[Path, CorpusRecipe]) -> list[Path]:
@@ -216,6 +237,37 @@ def _report(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> C
     if text := missing_fonts(comparison):
         display.event(Note(text))
     display.finished(comparison, folder)
+    return comparison
+
+
+def _report_sequence(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> SequenceComparison:
+    """Collect the matrices of all chains and write all reports."""
+    grid, chains = plan.grid, plan.chains
+    domains: list[str] = []
+    for run in chains[0]:
+        recipe: CorpusRecipe = load_recipe(folder / CELLS / run.folder / RECIPE)
+        domains += recipe.data.files("train")
+    rows = []
+    for number, cell in enumerate(grid.cells):
+        own = [chain for chain in chains if chain[0].cell == number]
+        outcomes = [[read_outcome(folder / CELLS / run.folder) for run in chain] for chain in own]
+        rows.append(
+            SequenceRow(
+                name=grid.name(cell),
+                values=cell.values,
+                seeds=tuple(chain[0].seed for chain in own),
+                chains=tuple(tuple(each for each in chain if each is not None) for chain in outcomes),
+                domains=tuple(domains),
+            )
+        )
+    comparison = SequenceComparison(grid.axes, tuple(domains), tuple(rows))
+    text = json.dumps(comparison.to_json(), ensure_ascii=False, indent=1)
+    contents = (text, sequence_tables.markdown(comparison), sequence_tables.tsv(comparison))
+    for name, content in zip(REPORTS, contents, strict=False):
+        atomic_write(folder / name, content)
+    for run in plan.runs if not plan.keep else ():
+        drop_weights(folder / CELLS / run.folder)
+    display.finished_sequence(comparison, folder)
     return comparison
 
 

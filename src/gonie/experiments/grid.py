@@ -70,13 +70,13 @@ class Grid:
         named = zip(self.axes, cell.values, strict=True)
         return " ".join(f"{axis.label}={value}" for axis, value in named)
 
-    def folder(self, number: int, seed: int, fold: int = 0) -> str:
+    def folder(self, number: int, seed: int, fold: int = 0, step: int = 0) -> str:
         """Return a short, readable and unique folder name for a run of this cell."""
         named = zip(self.axes, self.cells[number].values, strict=True)
         parts = [f"{axis.label}={_last_part(value)}" for axis, value in named]
         text = re.sub(r"[^\w.=+-]+", "-", "_".join(parts))[:LONGEST_NAME]
         place = str(number + 1).zfill(len(str(len(self.cells))))
-        ends = (f"seed={seed}", f"fold={fold}" if fold else "")
+        ends = (f"seed={seed}", f"fold={fold}" if fold else "", f"step={step}" if step else "")
         return "_".join(part for part in (place, text, *ends) if part)
 
 

@@ -45,6 +45,8 @@ class CellScores:
     curve: tuple[Point, ...]
     tally: Tally  # of the predictions on test, or on dev if there is no test file
     cost: RunCost | None = None  # none in older files
+    domains: Mapping[str, float] | None = None
+    """The score on each named file of the data of ``tally``: F1, or accuracy for one label per example."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of result.json."""

@@ -1,6 +1,6 @@
-"""The plan of a comparison in compare.json: the request, and one run per cell, seed and fold.
+"""The plan of a comparison in compare.json: the request, and one run per cell, seed and fold, or step.
 
-Format 1 had no folds. A comparison in this format resumes as one without folds.
+Format 1 had no folds, and format 2 no steps. A comparison in these formats resumes as one without them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 
 from gonie.errors import ResumeError
 from gonie.experiments.grid import Grid, read_grid
+from gonie.experiments.sequence import step_recipe
 from gonie.system.files import atomic_write
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.written_recipe import write_recipe
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"
-FORMAT, FORMATS = 2, (1, 2)
+FORMAT, FORMATS = 3, (1, 2, 3)
 """The format that is written, and the formats that can be read."""
 
 
@@ -31,22 +32,34 @@ class ComparisonRequest:
     seeds: int
     folds: int = 0
     """The number of parts of the training file, each the test file once. 0 uses the recipe's test file."""
+    in_sequence: bool = False
+    """Whether the named training files are learned one after another."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One seed of one cell, on one fold (from 1) if there are folds, and the name of its folder."""
+    """One seed of one cell, on one fold (from 1) if there are folds, and the name of its folder.
+
+    In a sequence, it is step number ``step``, from 1, and starts from the run in the folder ``start``.
+    """
 
     folder: str
     cell: int
     seed: int
     fold: int = 0
+    step: int = 0
+    start: str = ""
 
-    def recipe(self, cell: CorpusRecipe) -> CorpusRecipe:
-        """Return the recipe of the cell with the seed and the fold of this run."""
+    def recipe(self, cell: CorpusRecipe, cells: Path) -> CorpusRecipe:
+        """Return the recipe of the cell with the seed and the fold or step of this run.
+
+        ``cells`` is the folder of all runs.
+        """
         train = cell.train.model_copy(update={"seed": self.seed})
         data = cell.data.model_copy(update={"fold": self.fold} if self.fold else {})
-        return cell.model_copy(update={"train": train, "data": data})
+        own = cell.model_copy(update={"train": train, "data": data})
+        start = (cells / self.start).absolute() if self.start else None
+        return step_recipe(own, self.step, start) if self.step else own
 
 
 @dataclass(frozen=True)
@@ -59,16 +72,35 @@ class ComparisonPlan:
 
     @classmethod
     def of(cls, request: ComparisonRequest, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
-        """Plan a run for every cell, seed and fold, given the recipes of the cells."""
+        """Plan a run for every cell, seed and fold, or step of a sequence, given the recipes of the cells."""
         grid = read_grid(request.recipes, request.changes)
         folds = range(1, request.folds + 1) if request.folds else (0,)
+        steps = range(1, len(recipes[0].data.files("train")) + 1) if request.in_sequence else (0,)
         runs = (
-            PlannedRun(grid.folder(cell, seed, fold), cell, seed, fold)
+            PlannedRun(
+                grid.folder(cell, seed, fold, step),
+                cell,
+                seed,
+                fold,
+                step,
+                grid.folder(cell, seed, fold, step - 1) if step > 1 else "",
+            )
             for cell, recipe in enumerate(recipes)
             for seed in range(recipe.train.seed, recipe.train.seed + request.seeds)
             for fold in folds
+            for step in steps
         )
         return cls(request, keep, tuple(runs))
+
+    @property
+    def chains(self) -> list[tuple[PlannedRun, ...]]:
+        """The runs that are trained one after another: each alone, or the steps of a cell and seed."""
+        chains: dict[str, list[PlannedRun]] = {}
+        first = ""
+        for run in self.runs:
+            first = first if run.start else run.folder
+            chains.setdefault(first, []).append(run)
+        return [tuple(chain) for chain in chains.values()]
 
     @property
     def grid(self) -> Grid:
@@ -83,7 +115,7 @@ class ComparisonPlan:
         for run in self.runs:
             place = folder / CELLS / run.folder
             place.mkdir(parents=True, exist_ok=True)
-            atomic_write(place / RECIPE, write_recipe(run.recipe(recipes[run.cell])))
+            atomic_write(place / RECIPE, write_recipe(run.recipe(recipes[run.cell], folder / CELLS)))
         atomic_write(folder / PLAN, json.dumps(self._to_json(), ensure_ascii=False, indent=1))
 
     def _to_json(self) -> dict[str, Any]:
@@ -113,7 +145,13 @@ class ComparisonPlan:
         asked = values["asked"]
         recipes, changes = tuple(asked["recipes"]), tuple(asked["changes"])
         return cls(
-            request=ComparisonRequest(recipes, changes, int(asked["seeds"]), int(asked.get("folds", 0))),
+            request=ComparisonRequest(
+                recipes,
+                changes,
+                int(asked["seeds"]),
+                int(asked.get("folds", 0)),
+                bool(asked.get("in_sequence", False)),
+            ),
             keep=bool(values["keep"]),
             runs=tuple(PlannedRun(**run) for run in values["runs"]),
         )

@@ -82,10 +82,8 @@ def failures(comparison: Comparison) -> list[str]:
 
 def markdown(comparison: Comparison) -> str:
     """Return the table with its note and failures in Markdown."""
-    names = header(comparison)
-    ruler = ["---"] * len(comparison.axes) + ["---:"] * (len(names) - len(comparison.axes))
     rows = [cells(comparison, row) for row in comparison.rows]
-    lines = [_line(names), f"|{'|'.join(ruler)}|", *map(_line, rows), "", note(comparison)]
+    lines = [*markdown_table(header(comparison), rows, left=len(comparison.axes)), "", note(comparison)]
     lines += _cost_table(comparison)
     if failed := failures(comparison):
         lines += ["", "Failed:", "", *(f"- {line}" for line in failed)]
@@ -99,8 +97,13 @@ def _cost_table(comparison: Comparison) -> list[str]:
         return []
     axes = [axis.label for axis in comparison.axes]
     rows = [[*row.values, *(_number(row.cost[name]) for name in names)] for row in comparison.rows]
-    ruler = ["---"] * len(axes) + ["---:"] * len(names)
-    return ["", "Cost of a run:", "", _line([*axes, *names]), f"|{'|'.join(ruler)}|", *map(_line, rows)]
+    return ["", "Cost of a run:", "", *markdown_table([*axes, *names], rows, left=len(axes))]
+
+
+def markdown_table(names: Sequence[str], rows: Sequence[Sequence[str]], *, left: int) -> list[str]:
+    """Return the lines of a table in Markdown, with the first ``left`` columns aligned to the left."""
+    ruler = ["---"] * left + ["---:"] * (len(names) - left)
+    return [_line(names), f"|{'|'.join(ruler)}|", *map(_line, rows)]
 
 
 def _number(spread: Spread | None) -> str:

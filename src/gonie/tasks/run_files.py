@@ -11,12 +11,13 @@ ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.j
 NETWORK = "network.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
 BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "baselines.json", "report.html"
+FORGETTING = "forgetting.json"
 VARIANTS = "variants"
 HEADS = "heads"
 
 EXAMPLE_RUN = (
     *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM),
-    *(BUNDLE, EVALUATION, BASELINE_SCORES, REPORT, VARIANTS),
+    *(BUNDLE, EVALUATION, BASELINE_SCORES, FORGETTING, REPORT, VARIANTS),
 )
 """Files that a run over labelled examples may write."""
 TAG_RUN = (*EXAMPLE_RUN, HEADS)

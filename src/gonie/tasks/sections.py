@@ -78,6 +78,11 @@ class CorpusConfig(Section):
         description="domain of train that is not trained on but tested, on its file in test, or else on its "
         "training file",
     )
+    replay: InputFile | None = Field(
+        default=None,
+        description="file of kept examples of train.start to train on too; unset: train.replay draws them "
+        "from its training files",
+    )
     holdout: Rate = Field(
         default=0.1, description="share of the training file to hold out if there is no dev file"
     )
@@ -381,7 +386,16 @@ class TrainConfig(LearningConfig):
         "and weights; the shape of the network is that of the start",
     )
     keep_labels: bool = Field(
-        default=False, description="also keep the labels of train.start that the training file does not have"
+        default=False,
+        description="also keep the labels of train.start that the training file does not have; the file says "
+        "nothing about them: its O may be one of them (taggers), and so may a label that a text lacks "
+        "(texts with several labels)",
+    )
+    replay: int = Field(
+        default=0,
+        ge=0,
+        description="training examples of train.start, and of its own starts, to train on too, drawn by "
+        "train.seed so that all their labels have about as many mentions; 0: none, or all of data.replay",
     )
     freeze: list[str] = Field(
         default=[],

@@ -3,11 +3,13 @@
 In a partially tagged file, a tag may be ``?`` for unknown. It may also be several alternatives separated by
 bars, as in ``B-ORG|B-LOC``. A tag in the scheme of the files becomes the set of possible tags in the model's
 scheme: ``B-PER`` of IOB2 is ``B-PER`` or ``S-PER`` of BIOES until the next tag decides.
+
+Annotators who do not know a type tag its entities as O. Their O is open: O, or any tag of such a type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -132,6 +134,43 @@ class PartialStream:
         same_type = mark[1] is None or mark[1] == own[1]
         meant = _MEANINGS[self._scheme.kind][mark[0]]
         return same_type and bool(set(meant) & set(self._meanings[own[0]]))
+
+
+class OpenOutside:
+    """Iterate over sentences in which O also stands for any tag of the types that ``known`` does not have.
+
+    The tags are names of ``sets``, of ``scheme``. ``known`` are the types that the annotators of the
+    sentences knew. A set of tags with O in it, of a partially tagged sentence, is opened likewise.
+    """
+
+    def __init__(
+        self, sentences: Iterable[Sentence], *, sets: TagSets, scheme: Scheme, known: Collection[str]
+    ) -> None:
+        self._sentences = sentences
+        self._sets = sets
+        marks = [scheme.split(label) if scheme.has_spans else None for label in sets.labels]
+        types = [None if mark is None else mark[1] for mark in marks]
+        self._open = np.array([bool(name) and name not in known for name in types], bool)  # (K,)
+        self._outside = sets.ids.get(OUTSIDE)
+        self._names: dict[str, str] = {}
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is a type that the annotators did not know."""
+        return self._outside is not None and bool(self._open.any())
+
+    def __iter__(self) -> Iterator[Sentence]:
+        if not self.changes:
+            return iter(self._sentences)
+        return (replace(each, tags=tuple(map(self._opened, each.tags or ()))) for each in self._sentences)
+
+    def _opened(self, name: str) -> str:
+        """Return the name of a tag set, with the open tags if O is one of its tags."""
+        if name not in self._names:
+            (options,) = self._sets.options([name])  # (K,)
+            opened = options | self._open if options[self._outside] else options
+            self._names[name] = self._sets.name(opened)
+        return self._names[name]
 
 
 def _possible(options: list[NDArray[np.bool_]], rules: Allowed) -> bool:

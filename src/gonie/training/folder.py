@@ -19,6 +19,7 @@ A task adds its own (``Task.run_files``). Runs on labelled examples have
     bundle/             the exported model, for `gonie tag` and `gonie classify`
     evaluation.json     scores of the best epoch
     baselines.json      scores of baselines and variants, if the recipe has any
+    forgetting.json     with train.start: scores on the held-out data of the start, before and after
     variants/NAME/      the runs of the recipe's variants
     heads/NAME/         taggers: each auxiliary head as a tagger of its own, with weights, bundle and scores
     report.html         a report of the scores

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,62 +13,24 @@ from torch import Tensor
 from gonie.errors import RecipeError
 from gonie.nn.crf import brute_force
 from gonie.nn.crf.chain import Chain
-from gonie.nn.heads.objectives import AnyOf
 from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin_training
 from gonie.training.loss_terms.distill import Distill
 from gonie.training.run import start_run
+from support.growing_types import write_files
 
 from .conftest import Bench, Silent, trained
 
 CPU = torch.device("cpu")
-PEOPLE, PLACES = ("Anna", "Bert", "Cleo", "Dora"), ("Seoul", "Paris", "Oslo", "Lima")
-FRAMES = ("{person} lives in {place} .", "{place} is far .", "we met {person} and {person} .", "it rains .")
-RECIPE = """
-[data]
-train = "{folder}/{name}.conll"
-dev = "{folder}/{name}.conll"
-[model.words]
-width = 12
-[model.encoder]
-hidden = 12
-[model.head]
-kind = "{head}"
-[model.dropout]
-input = 0.1
-output = 0.1
-[train]
-epochs = 10
-lr = 0.02
-batch_sentences = 8
-device = "cpu"
-"""
-
-
-def sentences(number: int, seed: int, types: tuple[str, ...]) -> str:
-    """Return sentences with people and places, of which only some types are tagged."""
-    chance = random.Random(seed)
-    blocks = []
-    for _ in range(number):
-        rows = []
-        for word in chance.choice(FRAMES).split():
-            kind = {"{person}": "PER", "{place}": "LOC"}.get(word)
-            names = {"PER": PEOPLE, "LOC": PLACES}.get(kind or "")
-            tag = f"B-{kind}" if kind in types else "O"
-            rows.append(f"{chance.choice(names) if names else word}\t{tag}")
-        blocks.append("\n".join(rows))
-    return "\n\n".join(blocks) + "\n"
 
 
 @pytest.fixture(scope="module", params=["crf", "softmax"])
 def people(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """Train a tagger of people, and write a file in which only places are tagged."""
     folder, head = tmp_path_factory.mktemp("types"), request.param
-    for name, types in {"old": ("PER",), "new": ("LOC",), "both": ("PER", "LOC")}.items():
-        (folder / f"{name}.conll").write_text(sentences(80, len(name), types), "utf-8")
-        (folder / f"{name}.toml").write_text(RECIPE.format(folder=folder, name=name, head=head), "utf-8")
+    write_files(folder, {"old": ("PER",), "new": ("LOC",), "both": ("PER", "LOC")}, head=head)
     assert start_run(load_recipe(folder / "old.toml"), folder / "start", Silent()) is not None
     return folder, head
 
@@ -82,32 +42,28 @@ def extended(people: tuple[Path, str], *changes: str) -> Any:
     return prepare(load_recipe(folder / "new.toml", changes), lambda text: None)
 
 
-def open_outside(session: Any, job: Any) -> None:
-    """Make O of the new file mean O or an old tag."""
-    labels, old = list(job.encoding.labels), set(job.start.encoding.labels)
-    options = torch.eye(len(labels), dtype=torch.bool)
-    options[labels.index("O")] = torch.tensor([label in old for label in labels])
-    session.model.head().objective = AnyOf(options)
-
-
 def begun(job: Any) -> tuple[Any, Distill, dict[str, Tensor]]:
     session = begin_training(job)
     term = session.terms["distill"]
     assert isinstance(term, Distill)
     session.model.eval()
-    return session, term, to_tensors(job.train.batch(np.arange(6)), CPU)
+    return session, term, to_tensors(job.train.batch(np.arange(len(job.train))[-3:]), CPU)
 
 
-def test_the_value_equals_enumeration(people: tuple[Path, str]) -> None:
-    """KL over the old tags at O tokens, of marginals over all paths that the file permits."""
-    job = extended(people, "loss.distill.weight=0.5", "loss.distill.temperature=3")
+@pytest.mark.parametrize("changes", [(), ("train.replay=3",), ('data.types=["PER","LOC"]',)])
+def test_the_value_equals_enumeration(people: tuple[Path, str], changes: tuple[str, ...]) -> None:
+    """KL over the old tags that the file leaves open, of marginals over all paths that it permits.
+
+    In replayed sentences it leaves none open. If the file has all types, all old tags are compared.
+    """
+    job = extended(people, "loss.distill.weight=0.5", "loss.distill.temperature=3", *changes)
     session, term, batch = begun(job)
     torch.manual_seed(2)
     for weight in session.model.parameters():
         weight.data.add_(0.3 * torch.randn_like(weight))
     labels, old = list(job.encoding.labels), set(job.start.encoding.labels)
     kept = torch.tensor([label in old for label in labels])
-    outside = labels.index("O")
+    table = job.data.options
     chains = [
         Chain(*(part.detach() / 3 for part in each.head().chain()))
         for each in (session.model, term._teacher.model)
@@ -116,15 +72,19 @@ def test_the_value_equals_enumeration(people: tuple[Path, str]) -> None:
     wanted = 0.0
     for row, length in enumerate(batch["mask"].sum(1).tolist()):
         tags = batch["tags"][row, :length]
-        allowed = torch.stack(
-            [kept if tag == outside else torch.eye(len(labels), dtype=torch.bool)[tag] for tag in tags]
-        )
-        own = brute_force.marginals(scores[0][row, :length].masked_fill(~allowed, -1e4), chains[0])
-        teacher = brute_force.marginals(scores[1][row, :length].masked_fill(~kept, -1e4), chains[1])
+        options = torch.from_numpy(table)[tags] if table is not None else kept.expand(length, -1)
+        old_options = options & kept
+        several = old_options.sum(1) > 1
+        own_given = old_options.where(several[:, None], options)
+        own = brute_force.marginals(scores[0][row, :length].masked_fill(~own_given, -1e4), chains[0])
+        given = old_options.where(old_options.any(1)[:, None], kept)
+        teacher = brute_force.marginals(scores[1][row, :length].masked_fill(~given, -1e4), chains[1])
         for t in range(length):
-            if tags[t] == outside:
-                q, p = teacher[t, kept], own[t, kept]
+            if several[t]:
+                q, p = teacher[t, old_options[t]], own[t, old_options[t]]
                 wanted += float((q * (q.log() - p.log())).sum()) / len(batch["mask"])
+    if changes == ("train.replay=3",):
+        assert (old_options.sum(1) <= 1).all(), "the last sentence is a replayed one"
     found = term(session.model, batch, session.model.states(batch))
     assert found.item() == pytest.approx(0.5 * 3**2 * wanted, rel=1e-3)
 
@@ -142,7 +102,7 @@ def test_the_teacher_has_the_probabilities_of_the_start(people: tuple[Path, str]
     _, term, batch = begun(job)
     old = job.start.encoding
     places = [list(job.encoding.labels).index(label) for label in old.labels]
-    plain = to_tensors(old.encode(job.data.sentences).batch(np.arange(6)), CPU)
+    plain = to_tensors(old.encode(list(job.data.sentences)[-3:]).batch(np.arange(3)), CPU)
     scores = job.start.model.eval()(plain)
     torch.testing.assert_close(term._teacher.scores(batch)[:, :, places], scores)
 
@@ -160,27 +120,40 @@ def test_values_are_refused(pair_toy: Path, pair_runs: Path) -> None:
         begin_training(job)
 
 
+def recalls(people: tuple[Path, str], job: Any) -> dict[str, float]:
+    """Train a job, and return the recall of each type on sentences in which both are tagged."""
+    folder, _ = people
+    both = prepare(load_recipe(folder / "both.toml"), lambda text: None).data.dev
+    tagger = job.predictor(trained(job))
+    found = [tagging.tags for tagging in tagger.tag_encoded(tagger.encode(both))]
+    pairs = [(g, f) for s, tags in zip(both, found, strict=True) for g, f in zip(s.tags, tags, strict=True)]
+    return {
+        kind: sum(f == g for g, f in pairs if g.endswith(kind)) / sum(g.endswith(kind) for g, _ in pairs)
+        for kind in ("PER", "LOC")
+    }
+
+
 @pytest.mark.long
 def test_old_types_survive_training_on_a_file_of_new_types(people: tuple[Path, str]) -> None:
     """People are found as well as before, and places as well as without the term."""
-    folder, _ = people
-    both = prepare(load_recipe(folder / "both.toml"), lambda text: None).data.dev
-
-    def recalls(job: Any, before: Callable[[Any], None]) -> dict[str, float]:
-        model = trained(job, before=before)
-        tagger = job.predictor(model)
-        found = [tagging.tags for tagging in tagger.tag_encoded(tagger.encode(both))]
-        pairs = [
-            (g, f) for s, tags in zip(both, found, strict=True) for g, f in zip(s.tags, tags, strict=True)
-        ]
-        return {
-            kind: sum(f == g for g, f in pairs if g.endswith(kind)) / sum(g.endswith(kind) for g, _ in pairs)
-            for kind in ("PER", "LOC")
-        }
-
-    plain = recalls(extended(people), lambda session: None)
-    job = extended(people, "loss.distill.weight=1")
-    kept = recalls(job, lambda session: open_outside(session, job))
-    assert plain["PER"] < 0.2, "people are O in the new file"
+    plain = recalls(people, extended(people, 'data.types=["PER","LOC"]'))
+    kept = recalls(people, extended(people, "loss.distill.weight=1"))
+    assert plain["PER"] < 0.2, "the file claims to have people, and they are O in it"
     assert kept["PER"] > 0.95
     assert kept["LOC"] > 0.95
+
+
+@pytest.mark.long
+def test_replay_restores_a_forgotten_type(people: tuple[Path, str]) -> None:
+    folder, _ = people
+    changes = [f"train.start={folder / 'start'}", "train.keep_labels=true", 'data.types=["PER","LOC"]']
+    forgotten = folder / "forgotten"
+    assert start_run(load_recipe(folder / "new.toml", changes), forgotten, Silent()) is not None
+    again = [f"train.start={forgotten}", "train.keep_labels=true"]
+    without = prepare(load_recipe(folder / "new.toml", again), lambda text: None)
+    replay = [*again, f"data.replay={folder / 'old.conll'}", "train.replay=30"]
+    reminded = prepare(load_recipe(folder / "new.toml", replay), lambda text: None)
+    assert recalls(people, without)["PER"] < 0.2
+    found = recalls(people, reminded)
+    assert found["PER"] > 0.95
+    assert found["LOC"] > 0.95

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from gonie.experiments.comparison import Comparison
     from gonie.experiments.outcome import Outcome
     from gonie.experiments.plan import ComparisonPlan, PlannedRun
+    from gonie.experiments.sequence import SequenceComparison
 
 WIDE = 240  # columns if the output is not a terminal
 
@@ -117,6 +119,23 @@ class CompareDisplay:
             recipe = shlex.quote(str(folder / comparison.best.folders[0] / "recipe.toml"))
             self._console.print(f"Try:  gonie train {recipe}", markup=False)
 
+    def finished_sequence(self, comparison: SequenceComparison, folder: Path) -> None:
+        """Print the matrix of each cell, the summaries and the files that were written."""
+        from gonie.experiments import sequence_tables as tables
+
+        self._stop_bars()
+        for row in comparison.rows:
+            if row.name:
+                self._console.print(Text(row.name, style="bold"))
+            self._console.print(_plain_table(tables.matrix_header(comparison), tables.matrix_rows(row), 1))
+            for failure in row.failures:
+                self._console.print(Text(f"failed: {failure.error}", style="red"))
+        rows = [tables.summary_cells(row) for row in comparison.rows]
+        self._console.print(_plain_table(tables.summary_header(comparison), rows, len(comparison.axes)))
+        self._console.print(Text(tables.note(comparison), style="dim"))
+        files = ", ".join(str(folder / name) for name in ("table.md", "table.tsv", "results.json"))
+        self._console.print(f"table: {files}", markup=False)
+
     def _note(self, text: str) -> None:
         """Print a note, but only once if more than one worker sends it."""
         if text not in self._notes:
@@ -179,8 +198,18 @@ class CompareDisplay:
 
 
 def _run_name(cell: str, run: PlannedRun) -> str:
-    fold = f"fold={run.fold}" if run.fold else ""
-    return " ".join(part for part in (cell, f"seed={run.seed}", fold) if part)
+    ends = (f"fold={run.fold}" if run.fold else "", f"step={run.step}" if run.step else "")
+    return " ".join(part for part in (cell, f"seed={run.seed}", *ends) if part)
+
+
+def _plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Table:
+    """Return a table with its first ``left`` columns aligned to the left."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for at, name in enumerate(header):
+        table.add_column(Text(say(name)), justify="left" if at < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
 
 
 def _table(comparison: Comparison) -> Table:

@@ -100,8 +100,8 @@ class SupportHead(nn.Module):
         if SUPPORT not in batch:
             return -self.objective.of_tokens(scores, batch["tags"], batch["mask"]).mean()
         tags, queries = batch["tags"], ~batch[SUPPORT]
-        known = tags[batch["mask"] & ~queries[:, None]].unique()
-        counted = batch["mask"] & torch.isin(tags, known)  # (B, T)
+        supported = tags[batch["mask"] & batch[SUPPORT][:, None]]
+        counted = batch["mask"] & torch.isin(tags, supported)  # (B, T)
         return -self.objective.of_tokens(scores, tags, counted)[queries].mean()
 
     def chain(self) -> tuple[Tensor, Tensor, Tensor]:

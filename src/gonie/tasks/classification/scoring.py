@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -38,6 +39,40 @@ def score_texts(
         gold=gold, answers=list(classify(gold)), labels=labels, multi_label=multi_label, classify=classify
     )
     return scored.evaluate(bootstrap=bootstrap)
+
+
+class LabelsClassifier(Protocol):
+    """A classifier of texts with one label or with several."""
+
+    @property
+    def multi_label(self) -> bool:
+        """Whether a text may have several labels, or none."""
+        ...
+
+    def pipe(self, texts: Iterable[LabelledText]) -> Iterable[Classification]:
+        """Yield the classification of each text."""
+        ...
+
+
+def score_labels(
+    texts: Iterable[LabelledText],
+    classifier: LabelsClassifier,
+    *,
+    labels: Sequence[str],
+    bootstrap: int = 1000,
+) -> ClassEvaluation:
+    """Score a classifier on texts whose annotators knew only these labels, as ``score_texts`` does.
+
+    If a text may have several labels, predictions of other labels are left out.
+    """
+    known, multi_label = set(labels), classifier.multi_label
+
+    def classify(texts: Iterable[LabelledText]) -> Iterator[Classification]:
+        for answer in classifier.pipe(texts):
+            own = tuple(label for label in answer.labels if label in known)
+            yield replace(answer, labels=own) if multi_label else answer
+
+    return score_texts(texts, classify, labels=labels, multi_label=multi_label, bootstrap=bootstrap)
 
 
 @dataclass(frozen=True, kw_only=True)

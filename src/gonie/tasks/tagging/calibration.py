@@ -10,7 +10,7 @@ Forward–backward computes it exactly. The best sequence is the same at any T, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,12 +65,16 @@ class SpanBatch(NamedTuple):
         return lattice.path_probabilities(self.rows, self.starts, self.ends, self.tags)
 
 
-def fit_span_temperature(tagger: Tagger, encoded: EncodedSentences) -> FittedTemperature:
+def fit_span_temperature(
+    tagger: Tagger,
+    encoded: EncodedSentences,
+    scored: Callable[[list[Tagging]], list[Tagging]] = lambda taggings: taggings,
+) -> FittedTemperature:
     """Fit the temperature to the spans that ``tagger`` predicts for sentences with gold tags.
 
-    Gold tags are in the model's scheme.
+    Gold tags are in the model's scheme. ``scored`` leaves out spans of types that gold does not have.
     """
-    taggings = tagger.tag_encoded(encoded)
+    taggings = scored(tagger.tag_encoded(encoded))
     chosen = [at for at, tagging in enumerate(taggings) if tagging.spans]
     number = sum(len(taggings[at].spans) for at in chosen)
     if number < FEWEST:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple, Protocol
 
@@ -13,7 +13,7 @@ from gonie.runtime.decoder import Decoder
 from gonie.runtime.forward_backward import Lattice
 from gonie.tasks.tagging.decoding import Decoding
 from gonie.text.entropies import Entropies
-from gonie.text.schemes import Scheme, to_spans
+from gonie.text.schemes import Scheme, keep_types, to_spans
 from gonie.text.types import Candidate, Edges, Span
 
 
@@ -55,6 +55,12 @@ class TagProbabilities(Protocol):
         self, rows: ArrayLike, starts: ArrayLike, ends: ArrayLike, tags: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the probability that each of S ranges of tokens has its part of ``tags``: (S,)."""
+
+
+def of_types(tagging: Tagging, scheme: Scheme, types: Collection[str]) -> Tagging:
+    """Return the tagging with only the entities of these types."""
+    spans = tuple(span for span in tagging.spans if span.label in types)
+    return tagging._replace(tags=tuple(keep_types(tagging.tags, scheme, types)), spans=spans)
 
 
 def text_span(text: str, edges: Edges, span: tuple[int, int, str], score: float | None = None) -> Span:

@@ -259,6 +259,7 @@ class TagRecipe(CorpusRecipe):
             **{f"model.dropout.{key}={rate:g}": rate > 0 for key, rate in rates.items()},
             "data.partial": self.data.partial is not None,
             **{f"heads.{name}": True for name in self.heads},
+            "train.keep_labels": train.keep_labels,
             **{f"loss.{name}": True for name in self.loss},
             "train.weight_decay": train.weight_decay > 0,
             "train.normalize": train.normalize,

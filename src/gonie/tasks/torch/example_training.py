@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from torch import nn
 
@@ -13,10 +14,11 @@ from gonie.export.exportable import Exportable
 from gonie.reports.cost import cost_rows
 from gonie.system.files import atomic_write
 from gonie.tasks.parts import CONTEXTUAL
-from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
+from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, FORGETTING, RECIPE, REPORT
 from gonie.tasks.sections import EmbeddingConfig
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.example_batches import ExampleBatches
+from gonie.tasks.torch.forgetting import measure_forgetting
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.layers import resting_layers
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
@@ -62,10 +64,14 @@ def finish_examples(
             evaluations[split] = job.evaluate(run.folder / BUNDLE, split)
     scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
     atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
+    forgetting = measure_forgetting(job, run.folder / BUNDLE, note)
+    if forgetting is not None:
+        atomic_write(run.folder / FORGETTING, json.dumps(forgetting.to_json(), ensure_ascii=False, indent=1))
     _write_report(job, run, evaluations, {})
     return RunOutput(
         results=[
             *(_result(split, evaluation) for split, evaluation in evaluations.items()),
+            *(forgetting.rows() if forgetting else ()),
             ("report", str(run.folder / REPORT)),
         ],
         evaluations=evaluations,
@@ -138,6 +144,18 @@ def _shown(name: str) -> str:
     return name.replace("f1", "F1").replace("pearson", "Pearson")
 
 
+def _forgetting(path: Path) -> dict[str, object]:
+    """Return the report of forgetting as a table of percentages, if there is one."""
+    if not path.is_file():
+        return {}
+    rows = {
+        f"{each['run']}: {name}": {key: f"{100 * value:.2f}" for key, value in change.items()}
+        for each in json.loads(path.read_bytes())["old"]
+        for name, change in {each["metric"]: each["overall"], **each["labels"]}.items()
+    }
+    return {"old data": rows}
+
+
 def _write_report(
     job: ExampleJob,
     run: TrainedRun,
@@ -155,6 +173,7 @@ def _write_report(
             "parameters": f"{sum(parameter.numel() for parameter in run.model.parameters()):,}",
             "train": job.recipe.data.train_name,
             "seed": job.recipe.train.seed,
+            **_forgetting(run.folder / FORGETTING),
             "cost": cost_rows(run.cost()),
         },
     )

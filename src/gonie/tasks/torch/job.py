@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,6 +173,10 @@ class ExampleJob(Job, Protocol):
         """Return the number of examples of a split."""
         ...
 
+    def domains_of(self, split: Split) -> Sequence[str]:
+        """Return the name of the file of each example of a split, empty if the file has no name."""
+        ...
+
     def compute_once(self, model: Any, note: Note) -> None:
         """Compute the outputs of frozen parts of the model for the training examples once."""
         ...
@@ -229,4 +233,24 @@ class ExampleJob(Job, Protocol):
 
     def baselines(self) -> Iterator[BaselineScores]:
         """Yield the scores of baselines on the same splits."""
+        ...
+
+
+@runtime_checkable
+class RemindedJob(Protocol):
+    """What a job has whose model is also scored on the held-out data of the models that it starts from."""
+
+    def load(self, bundle: Path) -> Any:
+        """Return the predictor of an exported model."""
+        ...
+
+    def read_held_out(self, recipe: Any) -> Sequence[Any]:
+        """Read the test examples of another recipe of the task, or its dev examples if it has none."""
+        ...
+
+    def score_known(self, predictor: Any, examples: Sequence[Any]) -> Evaluated:
+        """Score a predictor on such examples, without intervals.
+
+        Predictions of labels that no example has are left out, unless an example must have one label.
+        """
         ...

@@ -18,10 +18,11 @@ from gonie.errors import InputError
 from gonie.nn.dropout import has_dropout
 from gonie.nn.inference import dropping
 from gonie.tasks.members import Advance
+from gonie.tasks.run_files import BEST
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.scorer import Running
 from gonie.tasks.torch.task import DropoutTask
-from gonie.tasks.torch.trained import BEST, load_trained
+from gonie.tasks.torch.trained import load_trained
 
 
 def load_passes(

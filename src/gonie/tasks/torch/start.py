@@ -23,6 +23,7 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.tasks.sections import CorpusRecipe
+from gonie.text.schemes import PLAIN, type_names
 
 LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
@@ -44,6 +45,12 @@ class TaskEncoding(Protocol):
         ...
 
 
+def label_names(encoding: TaskEncoding) -> frozenset[str]:
+    """Return the labels of an encoding, or the types of its tags."""
+    scheme = encoding.scheme if isinstance(encoding, Encoding) else PLAIN
+    return frozenset(type_names(encoding.labels, scheme))
+
+
 @dataclass(frozen=True)
 class Start:
     """The trained network of a run, from which another one starts."""
@@ -55,6 +62,13 @@ class Start:
     model: nn.Module
     digest: str
     """A digest of its weights. A run that starts from it resumes only with the same ones."""
+    earlier: tuple[tuple[Path, CorpusRecipe], ...] = ()
+    """The runs that it started from itself, the latest first, with their recipes."""
+
+    @property
+    def lineage(self) -> tuple[tuple[Path, CorpusRecipe], ...]:
+        """Its run and all earlier ones."""
+        return ((self.folder, self.recipe), *self.earlier)
 
     @property
     def words(self) -> Encoding:

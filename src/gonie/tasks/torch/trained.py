@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,7 +56,16 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
             [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]
         )
     digest = hashlib.sha256((folder / BEST).read_bytes()).hexdigest()
-    return Start(folder, trained.recipe, trained.encoding, trained.model, digest)
+    earlier = tuple(_earlier(trained.recipe))
+    return Start(folder, trained.recipe, trained.encoding, trained.model, digest, earlier)
+
+
+def _earlier(recipe: CorpusRecipe) -> Iterator[tuple[Path, CorpusRecipe]]:
+    """Yield the runs that a recipe started from, the latest first, as far as they still exist."""
+    while recipe.train.start is not None and (Path(recipe.train.start) / RECIPE).is_file():
+        folder = Path(recipe.train.start)
+        recipe = load_recipe(folder / RECIPE)
+        yield folder, recipe
 
 
 def need_run(folder: Path) -> None:

@@ -19,7 +19,6 @@ from gonie.nn.heads.objectives import AnyOf
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.precision import widened
 from gonie.tasks.section import Section
-from gonie.text.schemes import OUTSIDE
 from gonie.training.loss_terms.frozen_copy import FrozenCopy
 from gonie.training.loss_terms.term import TermContext, TermPart
 
@@ -41,11 +40,13 @@ class Distill:
     with scores divided by τ; the new labels are left out and the rest renormalised. The sum is over the
     labels, and over the tokens of a sentence; the value is the mean over the sentences, as that of the loss.
 
-    * **Taggers.** Only tokens that may be O are distilled: in the new file O means "no new type", so it says
-      nothing about old types. Tokens of entities keep their gold tags. With a CRF, q and p are marginals. p
-      is given the gold tags of the entities and that each O token has an old tag. Then
-      p(y) = p(the file is right) · p(y | the file is right). The loss with partial labels (O: O or any old
-      tag) trains the first factor, and this term the second. Plain tags without O are all distilled.
+    * **Taggers.** With ``train.keep_labels``, O of the new file means "no type of this file": O, or any tag
+      of a kept type. Tokens for which the file leaves several old tags are distilled, over these tags. Tokens
+      of entities keep their gold tags, and in kept sentences (``train.replay``) O is no old type. With a CRF,
+      q and p are marginals, given what the file says about all tokens. Then p(y) = p(the file is right) ·
+      p(y | the file is right). The loss with open O trains the first factor, and this term the second.
+    * If the file leaves no old tag open, because it has all types of the start or plain tags, every token is
+      distilled over all old tags, as by Li & Hoiem: so the start is remembered on text of another domain.
     * **Text models.** Every text is distilled. Of multi-label texts, each label counts as a decision.
     """
 
@@ -65,7 +66,6 @@ class Distill:
         self._teacher = FrozenCopy(context.model)
         self._old = torch.tensor([label in set(start.encoding.labels) for label in labels])  # (K,)
         self._old = self._old.to(context.device)
-        self._outside = labels.index(OUTSIDE) if OUTSIDE in labels else None
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
         """Return the weighted divergence. Shape: ()."""
@@ -89,14 +89,20 @@ class Distill:
     ) -> Tensor:
         """Return the divergence, from scores (B, T, K), mean over sentences. Shape: ()."""
         mask = batch["mask"]
-        options = _options(head, batch["tags"].where(mask, 0), scores.shape[2])  # (B, T, K)
-        distilled = mask if self._outside is None else mask & options[:, :, self._outside]  # (B, T)
-        given = torch.where(distilled.unsqueeze(2), self._old, options)
-        student = self._log_p(head, scores, mask, given)
+        options = self._options(head, batch["tags"].where(mask, 0), scores)  # (B, T, K)
+        known = options & self._old
+        several = (known.sum(2) > 1).unsqueeze(2)  # (B, T, 1)
+        student = self._log_p(head, scores, mask, known.where(several, options))
         with torch.no_grad():
-            teacher = self._log_p(self._teacher.model.head(), gold, mask, self._old.expand_as(options))
-        found = _divergence(teacher, student).where(distilled.unsqueeze(2) & self._old, 0.0)
+            given = known.where(known.any(2, keepdim=True), self._old)
+            teacher = self._log_p(self._teacher.model.head(), gold, mask, given)
+        found = _divergence(teacher, student).where(known & several & mask.unsqueeze(2), 0.0)
         return found.sum() / len(mask)
+
+    def _options(self, head: nn.Module, tags: Tensor, scores: Tensor) -> Tensor:
+        """Return which of the K tags each token may have: by the file, or all old ones. Shape: (B, T, K)."""
+        objective = getattr(head, "objective", None)
+        return objective.options[tags] if isinstance(objective, AnyOf) else self._old.expand_as(scores)
 
     def _log_p(self, head: nn.Module, scores: Tensor, mask: Tensor, options: Tensor) -> Tensor:
         """Return the log-probability of each tag among the options (B, T, K). Shape: (B, T, K)."""
@@ -107,17 +113,14 @@ class Distill:
         return log_marginals(fitting, mask, chain)
 
 
-def _options(head: nn.Module, tags: Tensor, size: int) -> Tensor:
-    """Return which of the K tags each token may have by the file. Shape: (B, T) -> (B, T, K)."""
-    objective = getattr(head, "objective", None)
-    if isinstance(objective, AnyOf):
-        return objective.options[tags]
-    return F.one_hot(tags.clamp(min=0), size).bool()
-
-
 def _divergence(teacher: Tensor, student: Tensor) -> Tensor:
     """Return the terms q (log q − log p) of the divergence, from log q and log p."""
     return teacher.exp() * (teacher - student)
 
 
-PART = TermPart(help="distillation of the old labels from train.start", section=DistillConfig, build=Distill)
+PART = TermPart(
+    help="distillation of the old labels from train.start",
+    section=DistillConfig,
+    build=Distill,
+    needs_start=True,
+)

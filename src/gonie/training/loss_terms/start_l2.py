@@ -68,4 +68,9 @@ def _total(values: list[Tensor], like: Tensor) -> Tensor:
     return torch.stack(values).sum() if values else like.new_zeros(())
 
 
-PART = TermPart(help="L2 distance to the weights of train.start", section=StartL2Config, build=StartL2)
+PART = TermPart(
+    help="L2 distance to the weights of train.start",
+    section=StartL2Config,
+    build=StartL2,
+    needs_start=True,
+)

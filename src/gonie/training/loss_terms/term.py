@@ -90,3 +90,5 @@ class TermPart:
     section: type[Section]
     build: Callable[[Any, TermContext], LossTerm]
     """Section and context -> term."""
+    needs_start: bool = False
+    """Whether it compares the model with that of ``train.start``."""

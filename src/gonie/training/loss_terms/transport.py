@@ -92,5 +92,8 @@ def _masses(states: Tensor, *, by_norm: bool) -> Tensor:
 
 
 PART = TermPart(
-    help="optimal transport of the states to those of train.start", section=TransportConfig, build=Transport
+    help="optimal transport of the states to those of train.start",
+    section=TransportConfig,
+    build=Transport,
+    needs_start=True,
 )

@@ -323,6 +323,7 @@ def test_the_data_key_covers_every_key_that_is_read(toy: Path) -> None:
 
 CHANGES = {
     "train.shots=2": True,
+    "train.replay=2": True,
     "data.lowercase=false": True,
     "data.dev=none": True,
     'model.head.direct=["spelling"]': True,

@@ -7,13 +7,14 @@ import json
 import shlex
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gonie.errors import InputError
 from gonie.features import splits
@@ -35,6 +36,7 @@ from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.replay import Memory, MemoryReader, replayed
 from gonie.tasks.torch.shots import sample_rows
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
@@ -80,6 +82,8 @@ class TextData:
     """The model that the recipe starts from."""
     sample: Sequence[LabelledText] = ()
     """Training texts to score after each epoch (``train.score_train``)."""
+    annotated: frozenset[str] = frozenset()
+    """The labels that the training files are annotated for."""
 
     def fingerprint(self, recipe: TextRecipe) -> str:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
@@ -144,7 +148,8 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     data = recipe.data
     everything = _read("train", data, note)
     train, dev, test = _split(recipe, everything, note)
-    labels = _checked_labels(data, train)
+    kept = start.encoding.labels if start and recipe.train.keep_labels else ()
+    labels = _checked_labels(data, train, kept)
     korean = f"for Korean, run: gonie train classify-ko {shlex.quote(data.train_name)}"
     warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
@@ -158,7 +163,6 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     bag = fit_bag(recipe.model.bag, running, fold=data.fold_text) if recipe.model.bag else None
     if bag and start and start.encoding.bag:
         bag = NGramBag(ngrams=bag.ngrams, vocabulary=bag.vocabulary.merged(start.encoding.bag.vocabulary))
-    kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     encoding = TextEncoding(
         passages=passages,
         words=words,
@@ -171,28 +175,67 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     copies = noisy_copies(train, data.noise, seed=recipe.train.seed, note=note)
     copies += augmented_texts(train, data.augment, seed=recipe.train.seed, note=note)
-    noise = CutTexts(copies, passages, note)
-    corpus = encoding.encode_passages(chain(cut, noise), sink=sink)
+    memories = replayed(recipe, start, _memory_reader(encoding.labels), note)
+    old = [text for memory in memories for text in memory.examples]
+    others = CutTexts([*copies, *old], passages, note)
+    corpus = encoding.encode_passages(chain(cut, others), sink=sink)
+    if data.multi_label:
+        own = Memory(data.train_name, [*train, *copies], frozenset(labels))
+        corpus = corpus.with_labels(_with_unknown(corpus.labels, [own, *memories], encoding.labels))
     if domains := domain_names(train):
-        corpus = corpus.with_domains(domain_numbers([*train, *copies], domains))
+        corpus = corpus.with_domains(domain_numbers([*train, *copies, *old], domains))
     tell(f"{data.train_name}, training texts", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(TEXTS, held)
     shared.compare(train)
     shared.warn(note)
     warn_rare_labels(data.train_name, labels, note)
-    warn_new_labels({name: count_labels(part).elements() for name, part in held.items()}, labels, note)
+    warn_new_labels(
+        {name: count_labels(part).elements() for name, part in held.items()}, encoding.labels, note
+    )
     return TextData(
         encoding=encoding,
         train=corpus,
         dev=dev,
         test=test,
         pretrained=pretrained_table(vectors, words, recipe.train.seed, note, start),
-        labels=labels,
+        labels=labels + count_labels(old),
         sources=sources,
         start=start,
         sample=sampled(train, recipe.train.score_train),
+        annotated=frozenset(labels),
     )
+
+
+def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledText]:
+    """Return the reader of the training texts of earlier runs."""
+
+    def training(recipe: TextRecipe) -> Sequence[LabelledText]:
+        alone = {"train": recipe.data.files("train"), "test": None, "leave_out": None}
+        data = recipe.data.model_copy(update=alone)
+        texts = _read("train", data, lambda text: None)
+        if data.files("dev") and not (recipe.train.shots or data.folds):
+            return texts
+        return _split(recipe.model_copy(update={"data": data}), texts, lambda text: None)[0]
+
+    return MemoryReader(
+        noun="texts",
+        training=training,
+        mentions=lambda text: Counter(text.labels),
+        labels=frozenset(labels),
+    )
+
+
+def _with_unknown(
+    table: NDArray[np.float32], memories: Sequence[Memory[LabelledText]], labels: Sequence[str]
+) -> NDArray[np.float32]:
+    """Return the labels of texts (N, K), with -1 for those that the annotators of a text did not know.
+
+    ``memories`` are the texts by annotators, in the order of the rows.
+    """
+    unknown = np.array([[label not in memory.known for label in labels] for memory in memories])  # (M, K)
+    rows = np.repeat(np.arange(len(memories)), [len(memory.examples) for memory in memories])  # (N,)
+    return np.where(unknown[rows], np.float32(-1), table)
 
 
 def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
@@ -201,6 +244,13 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     everything = [] if data.files("dev") and not data.folds else _read("train", data, note)
     _, dev, _ = _split(recipe.model_copy(update={"data": data}), everything, note)
     return dev
+
+
+def read_text_held_out(recipe: TextRecipe) -> Sequence[LabelledText]:
+    """Read the test texts of ``recipe``, or its dev texts."""
+    if recipe.data.files("test") and not recipe.data.folds:
+        return _read("test", recipe.data, lambda text: None)
+    return read_text_dev(recipe, lambda text: None)
 
 
 def read_unlabelled(data: TextDataConfig, name: str, note: Note) -> list[LabelledText]:
@@ -234,7 +284,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "sources": sources_key(model),
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
-        "start": [recipe.train.start, recipe.train.keep_labels],
+        "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
         "shots": recipe.train.shots,
         "seed": recipe.train.seed if _is_drawn(recipe) else None,
     }
@@ -243,7 +293,8 @@ def text_data_key(recipe: TextRecipe) -> str:
 
 def _is_drawn(recipe: TextRecipe) -> bool:
     data = recipe.data
-    return not data.files("dev") or bool(data.vectors or data.copies or recipe.train.shots)
+    drawn = recipe.train.shots or recipe.train.replay
+    return not data.files("dev") or bool(data.vectors or data.copies or drawn)
 
 
 def _sample(texts: list[LabelledText], recipe: TextRecipe, note: Note) -> list[LabelledText]:
@@ -327,11 +378,16 @@ def _split(
     return [texts[row] for row in part.train], [texts[row] for row in part.held], test
 
 
-def _checked_labels(data: TextDataConfig, texts: Sequence[LabelledText]) -> Counter[str]:
-    """Return the number of training texts of each label, or raise an error for too few or too many labels."""
+def _checked_labels(
+    data: TextDataConfig, texts: Sequence[LabelledText], kept: Collection[str]
+) -> Counter[str]:
+    """Return the number of training texts of each label, or raise an error for too few or too many labels.
+
+    ``kept`` are labels of the model that the training texts need not have.
+    """
     labels = count_labels(texts)
     most_used = ", ".join(label for label, _ in labels.most_common(3))
-    if len(labels) < (1 if data.multi_label else 2):
+    if not labels or len({*labels, *kept}) < (1 if data.multi_label else 2):
         raise InputError(
             f"only one label: {most_used}" if most_used else "no labels",
             path=data.train_name,

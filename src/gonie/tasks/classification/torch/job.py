@@ -22,9 +22,9 @@ from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.scoring import MAJORITY, score_texts
+from gonie.tasks.classification.scoring import MAJORITY, score_labels
 from gonie.tasks.classification.torch.build import build_classifier
-from gonie.tasks.classification.torch.data import TextData, read_unlabelled
+from gonie.tasks.classification.torch.data import TextData, read_text_held_out, read_unlabelled
 from gonie.tasks.classification.torch.exportable import TextExportable
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.support import text_pool
@@ -38,6 +38,7 @@ from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
+from gonie.text.domains import DOMAIN
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
 from gonie.text.types import Classification
@@ -73,6 +74,10 @@ class TextJob:
     def size(self, split: Split) -> int:
         """Return the number of texts of a split."""
         return len(self._texts(split))
+
+    def domains_of(self, split: Split) -> list[str]:
+        """Return the name of the file of each example of a split."""
+        return [each.meta.get(DOMAIN, "") for each in self._texts(split)]
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -148,11 +153,11 @@ class TextJob:
 
     def measure(self, split: Split, answers: Sequence[Classification]) -> float:
         """Return the main score of the evaluation."""
-        return self._headline(self._texts(split), [answer.labels for answer in answers])[1]
+        return self._headline(self._texts(split), self._scored(split, answers))[1]
 
     def tally(self, split: Split, answers: Sequence[Classification]) -> Tally:
         """Return the gold and predicted labels of each text."""
-        return Tally.from_labels(self._texts(split), [answer.labels for answer in answers])
+        return Tally.from_labels(self._texts(split), self._scored(split, answers))
 
     def temperature(self, model: ClassifyingNetwork) -> float:
         """Fit the temperature that calibrates the probabilities on dev."""
@@ -160,6 +165,9 @@ class TextJob:
         readings = self.predictor(model).read_encoded(corpus)
         scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
         gold = corpus.labels.astype(np.int64)
+        if self.data.encoding.multi_label:
+            known = [self.data.encoding.label_ids[label] for label in self._annotated("dev")]
+            scores, gold = scores[:, known], gold[:, known]
         return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
     def exportable(self, model: ClassifyingNetwork) -> TextExportable:
@@ -177,9 +185,23 @@ class TextJob:
 
     def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
         """Evaluate an exported classifier on a split."""
-        classifier = load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
-        labels, multi_label = classifier.labels, classifier.multi_label
-        return score_texts(self._texts(split), classifier.pipe, labels=labels, multi_label=multi_label)
+        return score_labels(self._texts(split), self.load(bundle), labels=self._annotated(split))
+
+    def load(self, bundle: Path) -> TextClassifier:
+        """Return an exported classifier."""
+        return load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
+
+    def read_held_out(self, recipe: TextRecipe) -> Sequence[LabelledText]:
+        """Read the test texts of a recipe, or its dev texts."""
+        return read_text_held_out(recipe)
+
+    def score_known(self, predictor: TextClassifier, examples: Sequence[LabelledText]) -> ClassEvaluation:
+        """Score a classifier. Of texts with several labels, labels that no text has are left out."""
+        labels = predictor.labels
+        if predictor.multi_label:
+            found = {label for text in examples for label in text.labels}
+            labels = tuple(label for label in labels if label in found)
+        return score_labels(examples, predictor, labels=labels, bootstrap=0)
 
     def report(
         self,
@@ -203,6 +225,22 @@ class TextJob:
                 if texts
             },
         )
+
+    def _annotated(self, split: Split) -> Sequence[str]:
+        """Return the labels that a split is annotated for: all, but kept labels of texts with several labels.
+
+        The training file says nothing about them. A split that has them is annotated for them.
+        """
+        labels = self.data.encoding.labels
+        if not (self.data.encoding.multi_label and self.recipe.train.keep_labels):
+            return labels
+        found = {label for text in self._texts(split) for label in text.labels} | self.data.annotated
+        return [label for label in labels if label in found]
+
+    def _scored(self, split: Split, answers: Sequence[Classification]) -> list[tuple[str, ...]]:
+        """Return the predicted labels of each text, without those that the split is not annotated for."""
+        known = set(self._annotated(split))
+        return [tuple(label for label in answer.labels if label in known) for answer in answers]
 
     def _headline(self, texts: Sequence[LabelledText], given: Sequence[tuple[str, ...]]) -> tuple[str, float]:
         """Return the name and value of the main score, which does not depend on probabilities."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
+from gonie.tasks.torch.replay import MemoryReader, replayed
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
@@ -90,7 +92,8 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     columns, everything = _read("train", data, note)
     train, dev, test = _split(recipe, everything, columns, note)
     scale = _scale(data, train, note) if columns.value is not None else None
-    labels = _checked_labels(data, columns, train) if scale is None else _fifths(train, scale)
+    kept = start.encoding.labels if start and recipe.train.keep_labels else ()
+    labels = _checked_labels(data, columns, train, kept) if scale is None else _fifths(train, scale)
     korean = "use --set data.language=ko --set data.unit=morpheme"
     warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
@@ -99,14 +102,16 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     words, _ = fit_encoding(
         recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources, start=start
     )
-    kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     names = sorted({*labels, *kept}) if scale is None else [VALUE]
     texts = TextEncoding(passages=passages, words=words, labels=names, multi_label=False, bag=None)
     encoding = PairEncoding(texts=texts, scale=scale)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.with_answers(texts.encode_passages(cut, sink=sink), train)
+    memories = replayed(recipe, start, _memory_reader(names), note)
+    old = [pair for memory in memories for pair in memory.examples]
+    others = CutTexts(old, partial(cut_pair, passages), note, noun="pair")
+    corpus = encoding.with_answers(texts.encode_passages(chain(cut, others), sink=sink), [*train, *old])
     if domains := domain_names(train):
-        corpus = corpus.with_domains(domain_numbers(train, domains))
+        corpus = corpus.with_domains(domain_numbers([*train, *old], domains))
     cut.report.pairs = len(train)
     tell(f"{data.train_name}, to train on", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
@@ -116,7 +121,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     if scale is None:
         warn_rare_labels(data.train_name, labels, note)
         named = {name: [label for pair in part for label in pair.labels] for name, part in held.items()}
-        warn_new_labels(named, labels, note)
+        warn_new_labels(named, names, note)
     return PairData(
         encoding=encoding,
         columns=columns,
@@ -131,6 +136,25 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     )
 
 
+def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledPair]:
+    """Return the reader of the training pairs of earlier runs."""
+
+    def training(recipe: PairRecipe) -> Sequence[LabelledPair]:
+        alone = {"train": recipe.data.files("train"), "test": None, "leave_out": None}
+        data = recipe.data.model_copy(update=alone)
+        columns, pairs = _read("train", data, lambda text: None)
+        if data.files("dev"):
+            return pairs
+        return _split(recipe.model_copy(update={"data": data}), pairs, columns, lambda text: None)[0]
+
+    return MemoryReader(
+        noun="pairs",
+        training=training,
+        mentions=lambda pair: Counter(pair.labels or (VALUE,)),
+        labels=frozenset(labels),
+    )
+
+
 def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
     """Read only the pairs by which a run of ``recipe`` chooses its best epoch."""
     data = recipe.data
@@ -142,6 +166,13 @@ def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
     )
     _, dev, _ = _split(without_test, everything, columns, note)
     return dev
+
+
+def read_pair_held_out(recipe: PairRecipe) -> Sequence[LabelledPair]:
+    """Read the test pairs of ``recipe``, or its dev pairs."""
+    if recipe.data.files("test"):
+        return _read("test", recipe.data, lambda text: None)[1]
+    return read_pair_dev(recipe, lambda text: None)
 
 
 def read_pairs(data: PairDataConfig, name: str, note: Note) -> list[LabelledPair]:
@@ -159,8 +190,8 @@ def pair_data_key(recipe: PairRecipe) -> str:
         "jamo": bool(model.chars and model.chars.jamo),
         "sources": sources_key(model),
         "sample": recipe.train.score_train,
-        "start": [recipe.train.start, recipe.train.keep_labels],
-        "seed": recipe.train.seed if not data.files("dev") or data.vectors else None,
+        "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
+        "seed": recipe.train.seed if not data.files("dev") or data.vectors or recipe.train.replay else None,
     }
     return json.dumps(read)
 
@@ -241,9 +272,9 @@ def _fifths(pairs: Sequence[LabelledPair], scale: ValueScale) -> Counter[str]:
 
 
 def _checked_labels(
-    data: PairDataConfig, columns: PairColumns, pairs: Sequence[LabelledPair]
+    data: PairDataConfig, columns: PairColumns, pairs: Sequence[LabelledPair], kept: Collection[str]
 ) -> Counter[str]:
-    """Return how many pairs have each label, if there are labels to tell apart."""
+    """Return how many pairs have each label, if there are labels to tell apart, ``kept`` ones among them."""
     labels = Counter(label for pair in pairs for label in pair.labels)
     fraction = _fraction(labels)
     if fraction is not None and data.label_column is None:
@@ -254,7 +285,7 @@ def _checked_labels(
             f"number a class: --set data.label_column={columns.label}",
         )
     some = ", ".join(label for label, _ in labels.most_common(3))
-    if not 2 <= len(labels) <= MOST_LABELS:
+    if not 2 <= len({*labels, *kept}) <= MOST_LABELS:
         raise InputError(
             f"expected 2 to {MOST_LABELS:,} different labels, got {len(labels):,}, such as {some}",
             path=data.train_name,

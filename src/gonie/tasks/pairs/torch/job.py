@@ -24,7 +24,7 @@ from gonie.tasks.pairs.load import load_pair_bundle
 from gonie.tasks.pairs.recipe import PairRecipe
 from gonie.tasks.pairs.scoring import PairEvaluation, check_answers, score_pairs
 from gonie.tasks.pairs.torch.build import build_pair_network
-from gonie.tasks.pairs.torch.data import PairData, read_pairs
+from gonie.tasks.pairs.torch.data import PairData, read_pair_held_out, read_pairs
 from gonie.tasks.pairs.torch.exportable import PairExportable
 from gonie.tasks.pairs.torch.network import PairNetwork
 from gonie.tasks.pairs.values import evaluate_values
@@ -37,6 +37,7 @@ from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
+from gonie.text.domains import DOMAIN
 from gonie.text.labelled_text import LabelledPair
 
 TORCH_BATCH = TextBatchSize(32_000, 512)
@@ -74,6 +75,10 @@ class PairJob:
     def size(self, split: Split) -> int:
         """Return the number of pairs of a split."""
         return len(self._pairs(split))
+
+    def domains_of(self, split: Split) -> list[str]:
+        """Return the name of the file of each example of a split."""
+        return [each.meta.get(DOMAIN, "") for each in self._pairs(split)]
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -184,9 +189,23 @@ class PairJob:
 
     def evaluate(self, bundle: Path, split: Split) -> PairEvaluation:
         """Evaluate an exported model on a split."""
-        own = load_pair_bundle(read_bundle(bundle, {PairBundle.task: PairBundle}))
+        own = self.load(bundle)
         pairs = self._pairs(split)
         return score_pairs(pairs, list(own.pipe(pairs)), labels=own.labels, values=own.gives_values)
+
+    def load(self, bundle: Path) -> PairClassifier:
+        """Return an exported model."""
+        return load_pair_bundle(read_bundle(bundle, {PairBundle.task: PairBundle}))
+
+    def read_held_out(self, recipe: PairRecipe) -> Sequence[LabelledPair]:
+        """Read the test pairs of a recipe, or its dev pairs."""
+        return read_pair_held_out(recipe)
+
+    def score_known(self, predictor: PairClassifier, examples: Sequence[LabelledPair]) -> PairEvaluation:
+        """Score a pair model."""
+        answers = list(predictor.pipe(examples))
+        values = predictor.gives_values
+        return score_pairs(examples, answers, labels=predictor.labels, values=values, bootstrap=0)
 
     def report(
         self,

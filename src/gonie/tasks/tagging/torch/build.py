@@ -72,7 +72,12 @@ class HeadPlan(NamedTuple):
         if self.config.direct:
             raise RecipeError([f"model.head.direct: {self.config.kind} uses only states; set it to []"])
         if isinstance(self.objective, AnyOf):
-            raise RecipeError([f"data.partial: {self.config.kind} needs full tags; use another head"])
+            raise RecipeError(
+                [
+                    f"model.head.kind: {self.config.kind} needs full tags, without data.partial and kept "
+                    "types (train.keep_labels); use another head"
+                ]
+            )
         if not self.width:
             raise RecipeError([f"model.encoder: {self.config.kind} needs an encoder or embeddings"])
         space = DISTANCES[self.config.distance].build(self.width)
@@ -105,8 +110,8 @@ def build_tagger(
 ) -> TaggingNetwork:
     """Build an untrained tagger for ``encoding``, with the word vectors of ``words``.
 
-    ``options`` (S, K), for partial tags, are the tags that each id in ``tags`` stands for. ``auxiliary`` are
-    other heads by name. They do not change the initial weights of the rest.
+    ``options`` (S, K), for partial tags and open O, are the tags that each id in ``tags`` stands for.
+    ``auxiliary`` are other heads by name. They do not change the initial weights of the rest.
     """
     embedding = build_embedding(config, encoding, words, sources or {})
     encoder = build_reader(embedding, config.encoder, config.dropout, config.adapter)
@@ -157,7 +162,9 @@ def build_head(
 def build_objective(config: HeadConfig, encoding: Encoding, options: NDArray[np.bool_] | None) -> Objective:
     """Build the objective for exact tags, partial tags, or weighted tags."""
     if options is not None and config.weights:
-        raise RecipeError(["model.head.weights: cannot be combined with data.partial"])
+        raise RecipeError(
+            ["model.head.weights: cannot be combined with data.partial or kept types (train.keep_labels)"]
+        )
     if options is not None:
         return AnyOf(torch.from_numpy(options))
     if config.weights:

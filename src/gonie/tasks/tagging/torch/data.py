@@ -42,9 +42,10 @@ from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
-from gonie.tasks.tagging.torch.shots import sample_sentences
+from gonie.tasks.tagging.torch.shots import count_mentions, sample_sentences
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.start import Start
+from gonie.tasks.torch.replay import MemoryReader, annotated, replayed
+from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
@@ -59,7 +60,7 @@ from gonie.text import schemes
 from gonie.text.domains import in_domain
 from gonie.text.fold import fold_text
 from gonie.text.label_map import LabelMap
-from gonie.text.partial_tags import PartialStream, TagSets
+from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.report import count
 from gonie.text.rules import Allowed, allowed, cut_ends, first_violation
 from gonie.text.schemes import Scheme
@@ -70,6 +71,9 @@ from gonie.text.units import guess_unit, is_korean
 
 MOST_TAGS = 4000
 """Maximum number of tags. More are usually words or line numbers, read as tags by mistake."""
+
+HELD_OUT = Scheme(kind="BIOES")
+"""The tag scheme of held-out sentences that models of several schemes are scored on."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class TagData:
     given_scheme: Scheme | None = None
     """The tag scheme of the training file."""
     options: NDArray[np.bool_] | None = None
-    """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags."""
+    """(S, K): the tags that each tag id in ``train`` stands for, if there are partial tags or open O."""
+    types: frozenset[str] = frozenset()
+    """The types that the training files are annotated for."""
     sentences: Iterable[Sentence] = ()
     """The fully tagged training sentences, which can be iterated several times."""
     dev_is_held_out: bool = True
@@ -389,7 +395,7 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
         start=start,
     )
     data = dataclasses.replace(
-        _encode(main, encoding, labels, note),
+        _encode(main, encoding, labels, note, start),
         pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note, start),
         sources=sources,
         start=start,
@@ -442,8 +448,13 @@ def _encode_head(files: _TaskFiles, main: TagData, note: Note) -> TagData:
     )
 
 
-def _encode(opened: _TaskFiles, encoding: Encoding, labels: Counter[str], note: Note) -> TagData:
-    """Encode the sentences of one head, and note what was found in its files."""
+def _encode(
+    opened: _TaskFiles, encoding: Encoding, labels: Counter[str], note: Note, start: Start | None = None
+) -> TagData:
+    """Encode the sentences of one head, and note what was found in its files.
+
+    ``start`` is the model that the head starts from, whose training sentences may be replayed.
+    """
     recipe, files, train, part = opened.recipe, opened.files, opened.train, opened.part
     data, found, target = recipe.data, opened.files.found, opened.files.target
     _check_some_tags(labels, target, data.train_name, opened.section)
@@ -458,7 +469,15 @@ def _encode(opened: _TaskFiles, encoding: Encoding, labels: Counter[str], note: 
         note(f"{path}: {warning}")
     files.tell_train(opened.streams, note)
     sets = TagSets(encoding.labels)
-    rules = _checked_rules(recipe, train, encoding, note)
+    types = annotated(recipe, count_types(labels, target))
+    kept = label_names(encoding) - types if target.has_spans else frozenset()
+    if kept:
+        note(
+            f"{data.train_name} says nothing about the kept types {', '.join(sorted(kept))}: "
+            "its O may be any of them"
+        )
+    memories = replayed(recipe, start, _memory_reader(target, encoding), note)
+    rules = _checked_rules(recipe, train, encoding, opened=bool(kept), note=note)
     partial_stream = PartialStream(
         part or (), scheme=found.scheme, target=target, sets=sets, rules=rules, labels=files.labels
     )
@@ -468,20 +487,23 @@ def _encode(opened: _TaskFiles, encoding: Encoding, labels: Counter[str], note: 
     copies += augmented_sentences(
         train, data, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
     )
-    pieces, more, noise = (
-        Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in (train, partial_stream, copies)
-    )
+    tagged: list[tuple[Iterable[Sentence], frozenset[str]]]
+    tagged = [(train, types), (copies, types), (partial_stream, types)]
+    tagged += [(memory.examples, memory.known) for memory in memories]
+    outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for each, known in tagged]
+    pieces, noise, more, *old = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, noise, more), sink, sets.ids, files.domains)
+    corpus = encoding.encode(Chained(pieces, noise, more, *old), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
     for name, cut in ((data.train_name, pieces.cut + noise.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
     opened.shared.warn(note)
-    types = count_types(labels, target)
-    warn_rare_labels(data.train_name, types, note)
-    named = {name: name_new_tags(_tags(part), target, types) for name, part in opened.held.items()}
+    counts = count_types(labels, target)
+    warn_rare_labels(data.train_name, counts, note)
+    held = opened.held.items()
+    named = {name: name_new_tags(_tags(part), target, {*counts, *kept}) for name, part in held}
     warn_new_labels(named, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
@@ -493,11 +515,32 @@ def _encode(opened: _TaskFiles, encoding: Encoding, labels: Counter[str], note: 
         seen=SeenMentions.from_sentences(train, target),
         labels=labels,
         given_scheme=found.scheme,
-        options=None if part is None else sets.table(),
+        options=sets.table() if part is not None or any(each.changes for each in outside) else None,
+        types=types,
         sentences=train,
         dev_is_held_out=not opened.dev_is_train and data.dev != data.train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]:
+    """Return the reader of the training sentences of earlier runs, with tags in ``target``."""
+
+    def training(recipe: TagRecipe) -> list[Sentence]:
+        files = _Files(recipe, "data")
+        train = WithWords(_training_part(recipe, files, Chained(*files.train_streams()), lambda text: None))
+        return [_converted(sentence, files.target, target) for sentence in train]
+
+    return MemoryReader(
+        noun="sentences",
+        training=training,
+        mentions=lambda sentence: count_mentions(sentence.tags or (), target),
+        labels=label_names(encoding),
+    )
+
+
+def _converted(sentence: Sentence, source: Scheme, target: Scheme) -> Sentence:
+    return dataclasses.replace(sentence, tags=tuple(schemes.convert(sentence.tags or (), source, target)))
 
 
 def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str, section: str) -> None:
@@ -536,6 +579,17 @@ def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
     return dev
 
 
+def read_tag_held_out(recipe: TagRecipe) -> list[Sentence]:
+    """Read the test sentences of ``recipe``, or its dev sentences, with entities in ``HELD_OUT``."""
+    files = _Files(recipe)
+    sentences = files.read("test", lambda text: None)
+    if not sentences:
+        _, sentences = _train_and_dev(recipe, files, Chained(*files.train_streams()), lambda text: None)
+    if not files.target.has_spans:
+        return sentences
+    return [_converted(sentence, files.target, HELD_OUT) for sentence in sentences]
+
+
 def read_untagged(data: TagDataConfig, splitter: Tokenizer, name: str, note: Note) -> list[Sentence]:
     """Read the sentences of a file without their tags. ``note`` receives what was found.
 
@@ -563,6 +617,16 @@ def _train_and_dev(
     if not has_dev:
         return _hold_out(everything, recipe, note)
     return everything, files.read("dev", note)
+
+
+def _training_part(
+    recipe: TagRecipe, files: _Files, everything: Iterable[Sentence], note: Note
+) -> Iterable[Sentence]:
+    """Return the training sentences, as ``_train_and_dev`` does, without reading a dev file."""
+    if recipe.data.files("dev") and not recipe.train.shots:
+        return everything
+    data = recipe.data.model_copy(update={"dev": None})
+    return _train_and_dev(recipe.model_copy(update={"data": data}), files, everything, note)[0]
 
 
 def _with_bare_types(data: TagDataConfig, found: Survey) -> Survey:
@@ -620,9 +684,9 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "jamo": bool(model.chars and model.chars.jamo),
         "sources": sources_key(model),
         "rules": [head.constrained, head.forbidden, head.constrain_training],
-        "kind": head.kind if data.partial else None,
+        "kind": head.kind if data.partial or recipe.train.keep_labels else None,
         "sample": recipe.train.score_train,
-        "start": [recipe.train.start, recipe.train.keep_labels],
+        "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
         "shots": recipe.train.shots,
         "seed": recipe.train.seed if _is_drawn(recipe) else None,
         "heads": {name: tag_data_key(head_recipe(recipe, name)) for name in recipe.heads},
@@ -632,14 +696,17 @@ def tag_data_key(recipe: TagRecipe) -> str:
 
 def _is_drawn(recipe: TagRecipe) -> bool:
     data = recipe.data
-    return not data.files("dev") or bool(data.vectors or data.copies or recipe.train.shots)
+    drawn = recipe.train.shots or recipe.train.replay
+    return not data.files("dev") or bool(data.vectors or data.copies or drawn)
 
 
-def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, note: Note) -> Allowed:
+def _checked_rules(
+    recipe: TagRecipe, train: Iterable[Sentence], encoding: Encoding, *, opened: bool, note: Note
+) -> Allowed:
     """Return the valid sequences of the model. Note training sentences that violate ``model.head.forbidden``.
 
-    They raise an error if their likelihood would be 0: with ``constrain_training``, and with partial tags,
-    whose likelihood sums over valid sequences only (``CRF.partial_log_likelihood``).
+    They raise an error if their likelihood would be 0: with ``constrain_training``, and with partial tags or
+    ``opened`` O, whose likelihood sums over valid sequences only (``CRF.partial_log_likelihood``).
     """
     head = recipe.model.head
     rules = allowed(
@@ -660,8 +727,9 @@ def _checked_rules(recipe: TagRecipe, train: Iterable[Sentence], encoding: Encod
     sentence, move = found[0]
     text = f"{len(found):,} training sentences violate model.head.forbidden, the first by {move!r}"
     partial = recipe.data.partial is not None and head.kind == "crf"
-    if head.constrain_training or partial:
-        cause = "model.head.constrain_training" if head.constrain_training else "data.partial"
+    if head.constrain_training or partial or (opened and head.kind == "crf"):
+        cause = "data.partial" if partial else "train.keep_labels"
+        cause = "model.head.constrain_training" if head.constrain_training else cause
         raise InputError(
             text,
             path=sentence.path,

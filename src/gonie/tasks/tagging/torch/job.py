@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gonie.export.exportable import model_summary
@@ -21,13 +22,13 @@ from gonie.tasks.run_files import ENCODING, SEEN
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.calibration import FittedTemperature, fit_span_temperature
 from gonie.tasks.tagging.heads import head_recipe
-from gonie.tasks.tagging.labeller import Tagging
+from gonie.tasks.tagging.labeller import Tagging, of_types
 from gonie.tasks.tagging.load import load_tag_bundle
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
 from gonie.tasks.tagging.torch.build import AuxiliaryHead, build_tagger
-from gonie.tasks.tagging.torch.data import TagData, read_untagged
+from gonie.tasks.tagging.torch.data import HELD_OUT, TagData, read_tag_held_out, read_untagged
 from gonie.tasks.tagging.torch.exportable import TagExportable
 from gonie.tasks.tagging.torch.heads import finish_heads, with_head_scores
 from gonie.tasks.tagging.torch.network import TaggingNetwork
@@ -41,8 +42,9 @@ from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
+from gonie.text.domains import DOMAIN
 from gonie.text.rules import allowed
-from gonie.text.schemes import Scheme, convert
+from gonie.text.schemes import Scheme, convert, type_names
 from gonie.text.types import Sentence
 
 METRICS = {"plain": "accuracy", "IO": "token F1"}
@@ -83,6 +85,10 @@ class TagJob:
     def size(self, split: Split) -> int:
         """Return the number of sentences of a split."""
         return len(self._sentences(split))
+
+    def domains_of(self, split: Split) -> list[str]:
+        """Return the name of the file of each example of a split."""
+        return [each.meta.get(DOMAIN, "") for each in self._sentences(split)]
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -181,13 +187,13 @@ class TagJob:
 
     def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
         """Return the main score of the evaluation."""
-        tags = [tagging.tags for tagging in answers]
+        tags = [tagging.tags for tagging in self._scored(split, answers)]
         scheme = self.data.encoding.scheme
         return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
 
     def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
         """Return the gold and predicted spans of each sentence."""
-        tags = [tagging.tags for tagging in answers]
+        tags = [tagging.tags for tagging in self._scored(split, answers)]
         return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
 
     def temperature(self, model: TaggingNetwork, note: Note = _silent) -> float:
@@ -197,7 +203,8 @@ class TagJob:
         if not self.data.dev_is_held_out:
             found = FittedTemperature(problem="the dev sentences are the training sentences")
         else:
-            found = fit_span_temperature(self.predictor(model), self.encode(model, "dev", _silent))
+            encoded = self.encode(model, "dev", _silent)
+            found = fit_span_temperature(self.predictor(model), encoded, partial(self._scored, "dev"))
         note(found.note())
         return found.temperature
 
@@ -228,15 +235,41 @@ class TagJob:
         Accuracy depends on the scheme, and ``gonie evaluate`` also counts the tags of a file in its scheme.
         """
         sentences, encoding = self._sentences(split), self.data.encoding
-        tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
+        tagger = self.load(bundle)
         scheme = self._file_scheme()
         return score_taggings(
             [_in_scheme(sentence, encoding.scheme, scheme) for sentence in sentences],
-            tagger.tag_sentences(sentences),
+            self._scored(split, tagger.tag_sentences(sentences)),
             scheme=scheme,
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
             seen=self.data.seen,
+        )
+
+    def load(self, bundle: Path) -> Tagger:
+        """Return an exported tagger."""
+        return load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
+
+    def read_held_out(self, recipe: TagRecipe) -> list[Sentence]:
+        """Read the test sentences of a recipe, or its dev sentences, with entities in ``HELD_OUT``."""
+        return read_tag_held_out(recipe)
+
+    def score_known(self, predictor: Tagger, examples: Sequence[Sentence]) -> Evaluation:
+        """Score a tagger on sentences of ``read_held_out``. Types that they do not have are left out."""
+        own = predictor.encoding.scheme
+        scheme = HELD_OUT if own.has_spans else own
+        taggings = predictor.tag_sentences(examples)
+        if own.has_spans:
+            known = type_names((tag for each in examples for tag in each.tags or ()), scheme)
+            taggings = [of_types(each, own, known) for each in taggings]
+        return score_taggings(
+            examples,
+            taggings,
+            scheme=scheme,
+            model_scheme=own,
+            known_tags=predictor.encoding.labels,
+            seen=None,
+            bootstrap=0,
         )
 
     def report(
@@ -264,6 +297,26 @@ class TagJob:
                     if sentences
                 },
             )
+
+    def _scored(self, split: Split, answers: Sequence[Tagging]) -> list[Tagging]:
+        """Return the taggings without entities of types that the file of a sentence is not annotated for.
+
+        With kept types, these are neither right nor wrong. A file is annotated for the types that it has,
+        and the file of a domain that is trained on also for those of the training file.
+        """
+        scheme = self.data.encoding.scheme
+        if not (self.recipe.train.keep_labels and scheme.has_spans):
+            return list(answers)
+        sentences = self._sentences(split)
+        known: dict[str, set[str]] = {}
+        domains = self.domains_of(split)
+        for domain, sentence in zip(domains, sentences, strict=True):
+            own = self.data.types if domain in ("", *self.recipe.data.files("train")) else ()
+            found = (*type_names(sentence.tags or (), scheme), *(span[2] for span in sentence.unreachable))
+            known.setdefault(domain, {"", *own}).update(found)  # "": entities without a type
+        return [
+            of_types(tagging, scheme, known[domain]) for domain, tagging in zip(domains, answers, strict=True)
+        ]
 
     def _words(self) -> WordTable | None:
         """Return the layout of the word vectors."""

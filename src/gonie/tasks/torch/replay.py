@@ -1,0 +1,133 @@
+"""Replay: kept examples of the model that training starts from, which are trained on too (``train.replay``).
+
+They are drawn from the training files of the start and of all its own starts, or read from ``data.replay``.
+Their annotators knew only the labels of their own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from gonie.errors import RecipeError
+from gonie.features.balanced_sample import balanced_sample
+from gonie.features.shots import count_sample
+from gonie.tasks.paths import locate
+from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.torch.start import Start, label_names
+from gonie.tasks.torch.word_data import Note
+
+SHOWN = 20  # labels listed in a note
+
+Example = TypeVar("Example")
+
+
+@dataclass(frozen=True)
+class Memory(Generic[Example]):
+    """Kept examples of one run or file, and the labels that their annotators knew."""
+
+    source: str
+    examples: Sequence[Example]
+    known: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryReader(Generic[Example]):
+    """How a task reads the examples of earlier runs."""
+
+    noun: str
+    """The name of its examples: sentences, or texts."""
+    training: Callable[[Any], Sequence[Example]]
+    """Reads the training examples of a recipe, without those that it holds out."""
+    mentions: Callable[[Example], Mapping[str, int]]
+    """Counts the mentions of each type, or the labels, of an example."""
+    labels: frozenset[str]
+    """The types, or labels, of the new model."""
+
+    def read(self, source: str, recipe: CorpusRecipe) -> Memory[Example]:
+        """Return all training examples of a recipe."""
+        examples = self.training(recipe)
+        found = {name for example in examples for name in self.mentions(example)}
+        return Memory(source, examples, annotated(recipe, found))
+
+
+def annotated(recipe: CorpusRecipe, found: Iterable[str]) -> frozenset[str]:
+    """Return the labels that the training files of a recipe are annotated for.
+
+    They are those of ``data.types``, or those that occur in the files.
+    """
+    return frozenset(getattr(recipe.data, "types", ()) or found)
+
+
+def replayed(
+    recipe: CorpusRecipe, start: Start | None, reader: MemoryReader[Example], note: Note
+) -> list[Memory[Example]]:
+    """Return the kept examples that the recipe asks for. ``note`` receives how many there are."""
+    number, file = recipe.train.replay, recipe.data.replay
+    if not number and file is None:
+        return []
+    if start is None:
+        raise RecipeError(["train.replay: needs a trained model to start from; set train.start"])
+    memories = list(_of_starts(start, reader)) if file is None else [_of_file(file, start, reader)]
+    if lost := sorted({name for memory in memories for name in memory.known} - reader.labels):
+        raise RecipeError(
+            [
+                f"train.replay: the model does not have labels of the kept {reader.noun}: {', '.join(lost)}; "
+                "set train.keep_labels=true"
+            ]
+        )
+    return _drawn(memories, number, recipe.train.seed, reader, note)
+
+
+def _of_starts(start: Start, reader: MemoryReader[Example]) -> Iterator[Memory[Example]]:
+    for folder, recipe in start.lineage:
+        for file in recipe.data.files("train").values():
+            if not locate(file).is_file():
+                raise RecipeError(
+                    [
+                        f"train.replay: the training file of {folder} is gone: {file}; name a file of kept "
+                        f"{reader.noun} with --set data.replay=FILE"
+                    ]
+                )
+        yield reader.read(folder.name, recipe)
+
+
+def _of_file(file: str, start: Start, reader: MemoryReader[Example]) -> Memory[Example]:
+    """Return the examples of a file, which has all labels of the start and is read as its training file."""
+    whole = {"train": file, "dev": file, "leave_out": None, "format": "auto"}
+    data = start.recipe.data.model_copy(update=whole)
+    train = start.recipe.train.model_copy(update={"shots": 0})
+    memory = reader.read(file, start.recipe.model_copy(update={"data": data, "train": train}))
+    return replace(memory, known=memory.known | (label_names(start.encoding) & reader.labels))
+
+
+def _drawn(
+    memories: Sequence[Memory[Example]], number: int, seed: int, reader: MemoryReader[Example], note: Note
+) -> list[Memory[Example]]:
+    """Return ``number`` examples of all memories together, or all of them if it is 0.
+
+    Labels of different memories are balanced as if they were different labels.
+    """
+    places = [(at, example) for at, memory in enumerate(memories) for example in memory.examples]
+    mentions = [
+        {f"{at} {name}": times for name, times in reader.mentions(example).items()} for at, example in places
+    ]
+    rows = list(range(len(places)))
+    if number:
+        rows = balanced_sample(mentions, number, np.random.default_rng([seed, 5]))
+    kept = []
+    for at, memory in enumerate(memories):
+        examples = [places[row][1] for row in rows if places[row][0] == at]
+        kept.append(replace(memory, examples=examples))
+        found = count_sample([reader.mentions(example) for example in examples], range(len(examples)))
+        names = sorted(found, key=lambda name: (-found[name], name))
+        listed = ", ".join(f"{name} {found[name]:,}" for name in names[:SHOWN])
+        more = f" and {len(names) - SHOWN:,} more labels" if len(names) > SHOWN else ""
+        note(
+            f"replay of {memory.source}: {len(examples):,} of {len(memory.examples):,} {reader.noun}: "
+            f"{listed or 'none'}{more}"
+        )
+    return kept

@@ -1,0 +1,134 @@
+"""Tests the report of forgetting, and models whose labels grow over a chain of three starts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gonie
+from gonie.tasks.load import load
+from gonie.tasks.recipe import load_recipe
+from gonie.training.run import resume_run, start_run
+from support.growing_types import write_files
+
+FILES = {"people": ("PER",), "places": ("LOC",), "firms": ("ORG",), "all": ("PER", "LOC", "ORG")}
+KEEP = ["train.keep_labels=true", "loss.distill.weight=1", "train.replay=20"]
+
+
+class Silent:
+    """A display that collects notes and results, and fails after some steps if asked to."""
+
+    def __init__(self, steps: int | None = None) -> None:
+        self.notes: list[str] = []
+        self._left = steps
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def step(self, step: object) -> None:
+        if self._left is not None:
+            self._left -= 1
+            if not self._left:
+                raise RuntimeError("stopped")
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *args: None
+
+
+def run(folder: Path, file: str, name: str, *changes: str) -> tuple[Any, Silent]:
+    display = Silent()
+    result = start_run(load_recipe(folder / f"{file}.toml", changes), folder / name, display)
+    assert result is not None
+    return result, display
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Train taggers of people, then also of places, then also of firms."""
+    folder = tmp_path_factory.mktemp("growing")
+    write_files(folder, FILES)
+    run(folder, "people", "first")
+    run(folder, "places", "second", f"train.start={folder / 'first'}", *KEEP)
+    run(folder, "firms", "third", f"train.start={folder / 'second'}", *KEEP)
+    return folder
+
+
+def test_the_report_has_every_earlier_run_and_its_types(chain: Path) -> None:
+    found = json.loads((chain / "third" / "forgetting.json").read_bytes())
+    assert [(each["run"], list(each["labels"])) for each in found["old"]] == [
+        ("second", ["LOC"]),
+        ("first", ["PER"]),
+    ]
+    assert found["new"] == ["ORG"]
+    for each in found["old"]:
+        assert each["overall"]["before"] > 0.95
+        assert each["overall"]["after"] > 0.95
+        assert each["overall"]["change"] == pytest.approx(
+            each["overall"]["after"] - each["overall"]["before"]
+        )
+        assert (each["scored"], each["examples"], each["metric"]) == (80, 80, "F1")
+    assert "old data" in (chain / "third" / "report.html").read_text("utf-8")
+    assert not (chain / "first" / "forgetting.json").exists()
+
+
+def test_the_terminal_shows_what_changed(chain: Path, tmp_path: Path) -> None:
+    """Without kept labels, shared types are compared and the others are dropped."""
+    changes = [f"train.start={chain / 'third'}", 'data.types=["PER"]', "train.epochs=1"]
+    display = Silent()
+    result = start_run(load_recipe(chain / "all.toml", changes), tmp_path / "run", display)
+    assert result is not None
+    rows = dict(result.output.results)
+    assert rows["old data of first"].startswith("F1 ")
+    assert " → " in rows["old data of first"]
+    assert "old data of third" not in rows, "the new model has none of its types"
+    assert rows["dropped labels"] == "LOC, ORG"
+
+
+def test_a_start_without_shared_labels_is_not_reported(chain: Path, tmp_path: Path) -> None:
+    changes = [f"train.start={chain / 'first'}", "train.epochs=1"]
+    display = Silent()
+    result = start_run(load_recipe(chain / "firms.toml", changes), tmp_path / "run", display)
+    assert result is not None
+    assert [name for name, _ in result.output.results] == ["dev F1", "report"]
+    assert not any("forgetting" in note for note in display.notes)
+
+
+def test_files_that_are_gone_are_noted(chain: Path, tmp_path: Path) -> None:
+    write_files(tmp_path, FILES, epochs=1)
+    run(tmp_path, "people", "start")
+    (tmp_path / "people.conll").unlink()
+    _, display = run(tmp_path, "all", "run", f"train.start={tmp_path / 'start'}")
+    assert any(note.startswith("forgetting is not measured on all old data: ") for note in display.notes)
+
+
+def test_large_files_are_sampled(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gonie.tasks.torch.forgetting.MOST", 10)
+    changes = [f"train.start={chain / 'first'}", "train.epochs=1"]
+    result = start_run(load_recipe(chain / "all.toml", changes), tmp_path / "run", Silent())
+    assert result is not None
+    assert ", 10 of 80 sentences" in dict(result.output.results)["old data of first"]
+
+
+def test_the_bundle_of_a_chain_has_all_types(chain: Path) -> None:
+    tagger = load(chain / "third")
+    spans = tagger("Hansol pays Anna .").spans
+    assert [(span.text, span.label) for span in spans] == [("Hansol", "ORG"), ("Anna", "PER")]
+    assert [span.label for span in tagger("Seoul is far .").spans] == ["LOC"]
+    shown = gonie.explain(tagger, "Hansol pays Anna .", methods=["erasure"])
+    assert {"ORG", "PER"} <= {answer.label for answer in shown.answers}
+    assert gonie.evaluate(tagger, chain / "all.conll").f1 > 0.9
+
+
+def test_a_run_with_distillation_and_replay_resumes_exactly(chain: Path, tmp_path: Path) -> None:
+    changes = [f"train.start={chain / 'second'}", *KEEP, "train.epochs=2", "train.checkpoint_seconds=1e-9"]
+    recipe = load_recipe(chain / "firms.toml", changes)
+    assert start_run(recipe, tmp_path / "whole", Silent()) is not None
+    with pytest.raises(RuntimeError, match="stopped"):
+        start_run(recipe, tmp_path / "broken", Silent(steps=7))
+    assert resume_run(tmp_path / "broken", Silent()) is not None
+    for file in ("last.safetensors", "best.safetensors", "bundle/model.onnx", "forgetting.json"):
+        whole, broken = (tmp_path / name / file for name in ("whole", "broken"))
+        assert whole.read_bytes() == broken.read_bytes(), file
