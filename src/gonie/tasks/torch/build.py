@@ -22,13 +22,12 @@ from gonie.nn.embeddings.features import FeatureEmbedding
 from gonie.nn.embeddings.none import NoEmbedding
 from gonie.nn.embeddings.stack import Stack
 from gonie.nn.embeddings.words import WordEmbedding
-from gonie.nn.encoders.adapter import Adapted
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.protocols import ContextualEmbedding, Embedding, Encoder
 from gonie.tasks.contextual import LoadedSource
-from gonie.tasks.parts import CHARS, ENCODERS
+from gonie.tasks.parts import ADAPTERS, CHARS, ENCODERS
 from gonie.tasks.sections import AdapterConfig, DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
 
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
@@ -91,7 +90,12 @@ def plan_words(
     config: EmbeddingConfig, encoding: Encoding, pretrained: PretrainedVectors | None
 ) -> WordTable | None:
     """Plan the table of word vectors, if the model has word embeddings."""
-    return WordTable.plan(config.words, encoding, pretrained) if config.words else None
+    words = config.words
+    if (
+        words and config.adapter and words.tuned == "all"
+    ):  # only words of the training file, as the start says
+        words = words.model_copy(update={"tuned": "missing"})
+    return WordTable.plan(words, encoding, pretrained) if words else None
 
 
 def build_embedding(
@@ -108,7 +112,7 @@ def build_embedding(
     parts: list[Embedding] = []
     if config.words:
         table = words or WordTable.plan(config.words, encoding)
-        parts.append(build_words(config.words, encoding, table))
+        parts.append(build_words(config.words, encoding, table, config.adapter))
     if config.chars:
         parts.append(CHARS[config.chars.kind].build(len(encoding.chars), config.chars))
     if config.features:
@@ -134,8 +138,10 @@ def build_contextual(
     return [sources[name].build(sections[name]) for name in named]
 
 
-def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> WordEmbedding:
-    """Build the word embeddings with the layout of the table."""
+def build_words(
+    config: WordsConfig, encoding: Encoding, table: WordTable, adapter: AdapterConfig | None = None
+) -> WordEmbedding:
+    """Build the word embeddings with the layout of the table, and the change of their vectors if adapted."""
     words = WordEmbedding(
         size=table.size,
         width=table.width,
@@ -144,6 +150,8 @@ def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> Wo
         tuned=config.tuned != "none",
         singletons=torch.from_numpy(encoding.words.singletons()),
         singleton_rate=config.singleton_rate,
+        rank=adapter.words if adapter and config.tuned != "none" else 0,
+        rate=adapter.rate if adapter else 1.0,
     )
     if table.vectors is not None:
         words.assign(torch.from_numpy(table.vectors))
@@ -160,7 +168,7 @@ def build_reader(
     past = sum(part.place_width for part in contextual_parts(embedding) if "output" in part.places)
     inner = build_encoder(encoder, embedding.width - past, dropout)
     if adapter is not None:
-        inner = Adapted(encoder=inner, hidden=adapter.hidden)
+        inner = ADAPTERS[adapter.kind].build(inner, adapter)
     return Bypass(encoder=inner, passed=past) if past else inner
 
 

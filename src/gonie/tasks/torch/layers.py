@@ -13,7 +13,6 @@ from typing import Any
 from torch import nn
 
 from gonie.errors import RecipeError
-from gonie.nn.encoders.adapter import Adapter
 from gonie.nn.encoders.deep import Deep
 from gonie.tasks.sections import TrainConfig
 
@@ -36,7 +35,7 @@ def freeze_layers(model: Any, config: TrainConfig) -> None:
     Adapters are always trained. ``encoder`` stands for all layers of the encoder.
     """
     layers: Mapping[str, nn.Module] = model.layers()
-    adapters = [part for part in model.modules() if isinstance(part, Adapter)]
+    adapters = [part for part in model.modules() if getattr(part, "adapts", False)]
     names = config.freeze or ([name for name in layers if name != HEAD] if adapters else [])
     for name in names:
         chosen = [layer for own, layer in layers.items() if own == name or own.startswith(f"{name}.")]
@@ -50,6 +49,13 @@ def freeze_layers(model: Any, config: TrainConfig) -> None:
         adapter.requires_grad_(requires_grad=True)
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise RecipeError(["train.freeze: all layers are frozen; leave at least one out"])
+
+
+def trained_share(model: nn.Module) -> str:
+    """Return how many weights are trained, out of all weights, including fixed vectors."""
+    total = sum(tensor.numel() for tensor in model.state_dict().values() if tensor.is_floating_point())
+    trained = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+    return f"{trained:,} of {total:,} parameters are trained, {trained / total:.1%}"
 
 
 def resting_layers(model: Any, config: TrainConfig) -> Callable[[float], Iterable[nn.Module]]:

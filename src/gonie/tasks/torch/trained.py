@@ -58,7 +58,9 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
             [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]
         )
     digest = hashlib.sha256((folder / BEST).read_bytes()).hexdigest()
-    return Start(folder, trained.recipe, trained.encoding, trained.model, digest)
+    return Start(
+        folder, trained.recipe, trained.encoding, trained.model, digest, recipe.model.adapter is not None
+    )
 
 
 def need_run(folder: Path) -> None:
