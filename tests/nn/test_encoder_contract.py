@@ -54,7 +54,7 @@ def adapted() -> nn.Module:
 
 def low_rank() -> nn.Module:
     """Return an encoder with changed weights."""
-    part = LowRank(encoder=two_layers(LSTM), rank=2)
+    part = LowRank(part=two_layers(LSTM), rank=2)
     for weight in part.changes.parameters():
         nn.init.normal_(weight, std=0.3)
     return part

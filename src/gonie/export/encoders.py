@@ -19,7 +19,7 @@ from gonie.export.rows import Rows
 from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
 from gonie.nn.encoders.adapter import Adapted, Adapter
 from gonie.nn.encoders.bypass import Bypass
-from gonie.nn.encoders.low_rank import LowRank
+from gonie.nn.low_rank import LowRank
 
 Writer = Callable[[Graph, Any, str, Rows], str]
 END = 2**63 - 1  # the end of an axis of any length

@@ -31,7 +31,6 @@ from gonie.nn.encoders import (
     Convolution,
     Deep,
     Elman,
-    LowRank,
     NoEncoder,
     PeepholeLSTM,
     Window,
@@ -46,6 +45,7 @@ from gonie.nn.heads import (
     TextSigmoidHead,
     TextSoftmaxHead,
 )
+from gonie.nn.low_rank import LowRank
 from gonie.nn.poolings import AdditiveAttention, DotAttention, Joined, Last, Max, Mean, Normalized
 from gonie.nn.protocols import Batch, Embedding, Encoder, Head, Pooling, TextHead
 

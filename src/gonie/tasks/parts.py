@@ -80,7 +80,7 @@ ENCODERS: dict[str, Part] = {
 ADAPTERS: dict[str, Part] = {
     "low-rank": Part(
         "low-rank changes of the encoder's matrices, W + B A, and of its biases (LoRA, Hu et al. 2021)",
-        lambda encoder, c: _nn().LowRank(encoder=encoder, rank=c.rank, rate=c.rate),
+        lambda encoder, c: _nn().LowRank(part=encoder, rank=c.rank, rate=c.rate),
     ),
     "bottleneck": Part(
         "small layers at the input and output of the encoder, x + U relu(D x + b) + c (Houlsby et al. 2019)",
@@ -89,7 +89,7 @@ ADAPTERS: dict[str, Part] = {
     "both": Part(
         "both",
         lambda encoder, c: _nn().Adapted(
-            encoder=_nn().LowRank(encoder=encoder, rank=c.rank, rate=c.rate), hidden=c.hidden, rate=c.rate
+            encoder=_nn().LowRank(part=encoder, rank=c.rank, rate=c.rate), hidden=c.hidden, rate=c.rate
         ),
     ),
 }

@@ -233,10 +233,11 @@ class AdapterConfig(Section):
     kind: Annotated[str, ChoiceOf(ADAPTERS)] = Field(default="low-rank", description=choices(ADAPTERS))
     rank: Size = Field(default=16, description="rank of the changes of the encoder (low-rank, both)")
     hidden: Size = Field(default=16, description="units of each bottleneck (bottleneck, both)")
-    words: int = Field(
+    embedding: int = Field(
         default=16,
         ge=0,
-        description="rank of the change of the vectors of words in the training file; 0: they are frozen",
+        description="rank of the changes of the character network and of the vectors of words in the "
+        "training file; 0: no changes",
     )
     rate: float = Field(default=2.0, gt=0, description="learning rate, as a multiple of train.lr")
 

@@ -95,7 +95,7 @@ def test_adapters_change_nothing_before_the_first_step(kind: str, start: Path, o
 
 
 def test_adapters_change_only_vectors_of_words_in_the_training_file(start: Path, other: Path) -> None:
-    job = prepare(recipe_from(start, other, "model.adapter.words=2"), lambda text: None)
+    job = prepare(recipe_from(start, other, "model.adapter.embedding=2"), lambda text: None)
     part = next(part for part in build_model(job).modules() if isinstance(part, WordEmbedding))
     words = job.encoding.words
     changed = {word for word in words.strings if part.rows[words.id(word)] < len(part.weight)}

@@ -9,7 +9,6 @@ from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.convolution import Convolution
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.encoders.elman import Elman
-from gonie.nn.encoders.low_rank import LowRank
 from gonie.nn.encoders.lstm import LSTM
 from gonie.nn.encoders.none import NoEncoder
 from gonie.nn.encoders.peephole import PeepholeLSTM
@@ -24,7 +23,6 @@ __all__ = [
     "Convolution",
     "Deep",
     "Elman",
-    "LowRank",
     "NoEncoder",
     "PeepholeLSTM",
     "Window",

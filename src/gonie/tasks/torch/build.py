@@ -25,10 +25,18 @@ from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
+from gonie.nn.low_rank import LowRank
 from gonie.nn.protocols import ContextualEmbedding, Embedding, Encoder
 from gonie.tasks.contextual import LoadedSource
 from gonie.tasks.parts import ADAPTERS, CHARS, ENCODERS
-from gonie.tasks.sections import AdapterConfig, DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
+from gonie.tasks.sections import (
+    AdapterConfig,
+    CharsConfig,
+    DropoutConfig,
+    EmbeddingConfig,
+    EncoderConfig,
+    WordsConfig,
+)
 
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
     "plain": nn.Dropout,
@@ -114,7 +122,7 @@ def build_embedding(
         table = words or WordTable.plan(config.words, encoding)
         parts.append(build_words(config.words, encoding, table, config.adapter))
     if config.chars:
-        parts.append(CHARS[config.chars.kind].build(len(encoding.chars), config.chars))
+        parts.append(build_chars(config.chars, encoding, config.adapter))
     if config.features:
         parts += [
             FeatureEmbedding(group=group, size=len(encoding.features[group]), width=config.features.width)
@@ -150,12 +158,20 @@ def build_words(
         tuned=config.tuned != "none",
         singletons=torch.from_numpy(encoding.words.singletons()),
         singleton_rate=config.singleton_rate,
-        rank=adapter.words if adapter and config.tuned != "none" else 0,
+        rank=adapter.embedding if adapter and config.tuned != "none" else 0,
         rate=adapter.rate if adapter else 1.0,
     )
     if table.vectors is not None:
         words.assign(torch.from_numpy(table.vectors))
     return words
+
+
+def build_chars(config: CharsConfig, encoding: Encoding, adapter: AdapterConfig | None = None) -> Embedding:
+    """Build the character network, and the changes of its weights if adapted."""
+    chars: Embedding = CHARS[config.kind].build(len(encoding.chars), config)
+    if adapter is None or not adapter.embedding:
+        return chars
+    return LowRank(part=chars, rank=adapter.embedding, rate=adapter.rate)
 
 
 def build_reader(

@@ -22,11 +22,16 @@ HEAD = "head"
 def encoder_layers(encoder: Any, name: str = "encoder") -> dict[str, nn.Module]:
     """Return the layers of an encoder: ``encoder``, or ``encoder.1``, ``encoder.2`` if it has several."""
     part = encoder
-    while not isinstance(part, Deep) and isinstance(getattr(part, "encoder", None), nn.Module):
-        part = part.encoder  # within a bypass or adapters
+    while not isinstance(part, Deep) and isinstance(inner := _inner(part), nn.Module):
+        part = inner  # within a bypass or adapters
     if not isinstance(part, Deep):
         return {name: encoder}
     return {f"{name}.{number}": layer for number, layer in enumerate(part.layers, start=1)}
+
+
+def _inner(part: Any) -> Any:
+    """Return the encoder within an encoder, None if it has none."""
+    return getattr(part, getattr(part, "wraps", "encoder"), None)
 
 
 def freeze_layers(model: Any, config: TrainConfig) -> None:

@@ -24,7 +24,7 @@ from gonie.features.vectors import PretrainedVectors
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.nn.changes import BiasChange, MatrixChange
 from gonie.nn.embeddings.words import WordEmbedding
-from gonie.nn.encoders.low_rank import LowRank
+from gonie.nn.low_rank import LowRank
 from gonie.tasks.sections import CorpusRecipe
 
 LABELS = "labels"

@@ -41,7 +41,7 @@ def x() -> Tensor:
 def test_new_adapters_change_no_state_and_merged_weights_give_the_same_states(name: str, x: Tensor) -> None:
     encoder = ENCODERS[name]().eval()
     plain = encoder(x, MASK)
-    part = LowRank(encoder=encoder, rank=2).eval()
+    part = LowRank(part=encoder, rank=2).eval()
     assert torch.equal(part(x, MASK), plain)
     changed = trained(part)(x, MASK)
     assert not torch.allclose(changed, plain)
@@ -52,16 +52,16 @@ def test_new_adapters_change_no_state_and_merged_weights_give_the_same_states(na
 
 
 def test_every_change_has_a_gradient(x: Tensor) -> None:
-    part = trained(LowRank(encoder=both(5), rank=2))
-    part.encoder.requires_grad_(requires_grad=False)
+    part = trained(LowRank(part=both(5), rank=2))
+    part.part.requires_grad_(requires_grad=False)
     part(x, MASK).square().sum().backward()
     assert all(weight.grad is not None and weight.grad.any() for weight in part.changes.parameters())
-    assert all(weight.grad is None for weight in part.encoder.parameters())
+    assert all(weight.grad is None for weight in part.part.parameters())
 
 
 def test_few_weights_are_new() -> None:
     encoder = Bidirectional(ahead=LSTM(width=200, hidden=200), back=LSTM(width=200, hidden=200))
-    part = LowRank(encoder=encoder, rank=4)
+    part = LowRank(part=encoder, rank=4)
     new = sum(weight.numel() for weight in part.changes.parameters())
     assert new == 2 * (4 * (2 * (800 + 200)) + 1600)
     assert new / sum(weight.numel() for weight in encoder.parameters()) < 0.05
