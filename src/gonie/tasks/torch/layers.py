@@ -57,10 +57,15 @@ def freeze_layers(model: Any, config: TrainConfig) -> None:
 
 
 def trained_share(model: nn.Module) -> str:
-    """Return how many weights are trained, out of all weights, including fixed vectors."""
-    total = sum(tensor.numel() for tensor in model.state_dict().values() if tensor.is_floating_point())
-    trained = sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+    """Return the number and share of trained weights."""
+    trained, total = count_weights(model)
     return f"{trained:,} of {total:,} parameters are trained, {trained / total:.1%}"
+
+
+def count_weights(model: nn.Module) -> tuple[int, int]:
+    """Return the number of trained weights and that of all weights, including fixed vectors."""
+    total = sum(tensor.numel() for tensor in model.state_dict().values() if tensor.is_floating_point())
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad), total
 
 
 def resting_layers(model: Any, config: TrainConfig) -> Callable[[float], Iterable[nn.Module]]:
