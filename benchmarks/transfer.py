@@ -240,7 +240,7 @@ def _size(records: Sequence[Record], corpus: str) -> int:
 
 
 def _of(records: Sequence[Record], corpus: str, method: str) -> list[Record]:
-    """Return the records of a method. Without types to map, those of NCBI are those of the unmapped method."""
+    """Return the records of a method on a target. NCBI has no types to map, so both variants are the same."""
     method = method.removesuffix(MAPPED) if corpus.partition("-")[0] == "ncbi" else method
     return [record for record in records if (record["corpus"], record["model"]) == (corpus, method)]
 
