@@ -29,6 +29,13 @@ def test_a_step_changes_the_matrix_as_much_as_a_full_step_for_any_rank(rank: int
     assert moved.square().mean().sqrt().item() == pytest.approx(0.01, rel=0.2)
 
 
+def test_the_row_of_padding_stays() -> None:
+    change = MatrixChange(rows=3, columns=4, rank=2, padding=True)
+    torch.nn.init.ones_(change.wide)
+    moved = change(torch.zeros(3, 4))
+    assert moved.any(1).tolist() == [False, True, True]
+
+
 def test_a_bias_is_changed_in_full() -> None:
     change = BiasChange(size=3)
     bias = torch.randn(3)

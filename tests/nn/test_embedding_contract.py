@@ -44,8 +44,6 @@ def changed(part: nn.Module) -> nn.Module:
     for name, weight in part.named_parameters():
         if "change" in name:
             nn.init.normal_(weight, std=0.3)
-        if name.endswith("wide"):
-            weight.data[0] = 0.0  # the row of padding has no gradient
     return part
 
 

@@ -27,7 +27,10 @@ class LowRank(nn.Module):
     def __init__(self, *, part: Encoder | Embedding, rank: int, rate: float = 1.0) -> None:
         super().__init__()
         (self.part,) = as_modules([part])
-        self.changes = nn.ModuleList(_change(weight, rank, rate) for weight in self.part.parameters())
+        self.changes = nn.ModuleList(
+            _change(weight, rank=rank, padding=_has_padding(self.part, name), rate=rate)
+            for name, weight in self.part.named_parameters()
+        )
         self.input_width: int = getattr(part, "input_width", 0)  # only of an encoder
         self.width = part.width
 
@@ -53,10 +56,16 @@ class LowRank(nn.Module):
             _put(self.part, own)
 
 
-def _change(weight: Tensor, rank: int, rate: float) -> nn.Module:
+def _change(weight: Tensor, *, rank: int, padding: bool, rate: float) -> nn.Module:
     if weight.dim() == 1:
         return BiasChange(size=len(weight), rate=rate)
-    return MatrixChange(rows=len(weight), columns=weight[0].numel(), rank=rank, rate=rate)
+    columns = weight[0].numel()
+    return MatrixChange(rows=len(weight), columns=columns, rank=rank, padding=padding, rate=rate)
+
+
+def _has_padding(part: nn.Module, name: str) -> bool:
+    """Return whether the first row of a weight is that of padding."""
+    return getattr(part.get_submodule(name.rpartition(".")[0]), "padding_idx", None) == 0
 
 
 def _put(part: nn.Module, weights: dict[str, Tensor]) -> None:

@@ -55,7 +55,9 @@ class WordEmbedding(nn.Module):
         self.width = width
         self.singleton_rate = checked_rate(singleton_rate)
         self.weight = nn.Parameter(embedding_(torch.empty(size, width)), requires_grad=tuned)
-        self.change = MatrixChange(rows=size, columns=width, rank=rank, rate=rate) if rank else None
+        self.change = (
+            MatrixChange(rows=size, columns=width, rank=rank, padding=True, rate=rate) if rank else None
+        )
         self.register_buffer("fixed", torch.zeros(fixed, width) if fixed else None)
         self.register_buffer("rows", rows)
         # Derived from the vocabulary's counts, so not saved.
