@@ -87,7 +87,7 @@ ADAPTERS: dict[str, Part] = {
         lambda encoder, c: _nn().Adapted(encoder=encoder, hidden=c.hidden, rate=c.rate),
     ),
     "both": Part(
-        "both",
+        "low-rank and bottleneck",
         lambda encoder, c: _nn().Adapted(
             encoder=_nn().LowRank(part=encoder, rank=c.rank, rate=c.rate), hidden=c.hidden, rate=c.rate
         ),

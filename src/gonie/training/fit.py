@@ -21,7 +21,7 @@ from gonie.errors import GonieError, RecipeError
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
-from gonie.tasks.torch.layers import freeze_layers, part_rates, trained_share
+from gonie.tasks.torch.layers import adapters_note, freeze_layers, part_rates
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
@@ -100,7 +100,7 @@ def build_model(job: Job, note: Note | None = None) -> nn.Module:
             raise RecipeError(["model.adapter: adapters need a trained model; set train.start=RUN"])
         freeze_layers(model, job.recipe.train)
         if job.recipe.model.adapter is not None and note is not None:
-            note(f"adapters: {trained_share(model)}")
+            note(adapters_note(model))
     return model
 
 

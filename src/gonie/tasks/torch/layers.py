@@ -56,10 +56,10 @@ def freeze_layers(model: Any, config: TrainConfig) -> None:
         raise RecipeError(["train.freeze: all layers are frozen; leave at least one out"])
 
 
-def trained_share(model: nn.Module) -> str:
-    """Return the number and share of trained weights."""
+def adapters_note(model: nn.Module) -> str:
+    """Return a sentence with the number and share of weights that are trained with adapters."""
     trained, total = count_weights(model)
-    return f"{trained:,} of {total:,} parameters are trained, {trained / total:.1%}"
+    return f"adapters: {trained:,} of {total:,} parameters are trained, {trained / total:.1%}"
 
 
 def count_weights(model: nn.Module) -> tuple[int, int]:

@@ -124,8 +124,10 @@ class Start:
         kept = _adapters(self.model) & set(_plain_weights(self.model))
         if adapter is None or kept <= {_unwrapped(model, name) for name in _adapters(model)}:
             return []
-        same = f"model.adapter.kind=bottleneck and model.adapter.hidden={adapter.hidden}"
-        return [f"it has bottleneck adapters, which cannot be merged; set {same}"]
+        return [
+            "it has bottleneck adapters, which cannot be merged; set model.adapter.kind=bottleneck and "
+            f"model.adapter.hidden={adapter.hidden}"
+        ]
 
 
 @dataclass(frozen=True)
