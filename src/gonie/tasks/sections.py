@@ -231,15 +231,15 @@ class AdapterConfig(Section):
     """Adapters of a trained model, which are trained with the head while everything else is frozen."""
 
     kind: Annotated[str, ChoiceOf(ADAPTERS)] = Field(default="low-rank", description=choices(ADAPTERS))
-    rank: Size = Field(default=16, description="rank of the changes of the encoder (low-rank, both)")
+    rank: Size = Field(default=8, description="rank of the changes of the encoder (low-rank, both)")
     hidden: Size = Field(default=16, description="units of each bottleneck (bottleneck, both)")
-    embedding: int = Field(
-        default=16,
-        ge=0,
+    embedding: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
+        default="auto",
         description="rank of the changes of the character network and of the vectors of words in the "
-        "training file; 0: no changes",
+        "training file; 0: no changes; auto is 16, or less for words, so that their change has at most 2.5% "
+        "as many parameters as all word vectors",
     )
-    rate: float = Field(default=2.0, gt=0, description="learning rate, as a multiple of train.lr")
+    rate: float = Field(default=3.0, gt=0, description="learning rate, as a multiple of train.lr")
 
 
 class EmbeddingConfig(Section):

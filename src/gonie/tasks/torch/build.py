@@ -38,6 +38,9 @@ from gonie.tasks.sections import (
     WordsConfig,
 )
 
+EMBEDDING_RANK, WORDS_SHARE = 16, 0.025
+"""Adapters with ``embedding = "auto"``: the rank, and the largest share of the change of word vectors."""
+
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
     "plain": nn.Dropout,
     "variational": VariationalDropout,
@@ -158,7 +161,7 @@ def build_words(
         tuned=config.tuned != "none",
         singletons=torch.from_numpy(encoding.words.singletons()),
         singleton_rate=config.singleton_rate,
-        rank=adapter.embedding if adapter and config.tuned != "none" else 0,
+        rank=words_rank(adapter, table) if adapter and config.tuned != "none" else 0,
         rate=adapter.rate if adapter else 1.0,
     )
     if table.vectors is not None:
@@ -169,9 +172,18 @@ def build_words(
 def build_chars(config: CharsConfig, encoding: Encoding, adapter: AdapterConfig | None = None) -> Embedding:
     """Build the character network, and the changes of its weights if adapted."""
     chars: Embedding = CHARS[config.kind].build(len(encoding.chars), config)
-    if adapter is None or not adapter.embedding:
+    if adapter is None or adapter.embedding == 0:
         return chars
-    return LowRank(part=chars, rank=adapter.embedding, rate=adapter.rate)
+    rank = EMBEDDING_RANK if adapter.embedding == "auto" else adapter.embedding
+    return LowRank(part=chars, rank=rank, rate=adapter.rate)
+
+
+def words_rank(adapter: AdapterConfig, table: WordTable) -> int:
+    """Return the rank of the change of the learned word vectors, 0 for no change."""
+    if adapter.embedding != "auto":
+        return adapter.embedding
+    most = WORDS_SHARE * (table.size + table.fixed) * table.width / (table.size + table.width)
+    return max(1, min(EMBEDDING_RANK, int(most)))
 
 
 def build_reader(
