@@ -17,6 +17,7 @@ from gonie.nn import (
     CharLSTM,
     ElmoEmbedding,
     FeatureEmbedding,
+    LowRank,
     NoEmbedding,
     ScalarMix,
     Stack,
@@ -38,6 +39,14 @@ def words() -> nn.Module:
     return WordEmbedding(size=12, width=6, singletons=seen_once, singleton_rate=0.5)
 
 
+def changed(part: nn.Module) -> nn.Module:
+    """Return a part whose low-rank changes are not 0."""
+    for name, weight in part.named_parameters():
+        if "change" in name:
+            nn.init.normal_(weight, std=0.3)
+    return part
+
+
 def elmo(*, mixes: int, normalize: bool = False, tuned: bool = False) -> nn.Module:
     bilm = build_bilm(BilmConfig(byte_width=3, filters=[(1, 4), (3, 4)], width=3, hidden=5, layers=1))
     places = ("input", "output")[:mixes]
@@ -49,6 +58,13 @@ EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "words": words,
     "words_with_fixed": lambda: WordEmbedding(size=8, width=6, fixed=4),
     "words_frozen": lambda: WordEmbedding(size=12, width=6, tuned=False),
+    "words_changed": lambda: changed(WordEmbedding(size=8, width=6, fixed=4, rank=2)),
+    "char_cnn_changed": lambda: changed(
+        LowRank(part=CharCNN(size=20, width=5, filters=7, kernel=3, dropout=0.5), rank=2)
+    ),
+    "char_lstm_changed": lambda: changed(
+        LowRank(part=CharLSTM(size=20, width=5, hidden=4, dropout=0.5), rank=2)
+    ),
     "char_cnn": lambda: CharCNN(size=20, width=5, filters=7, kernel=3, dropout=0.5),
     "char_cnn_even": lambda: CharCNN(size=20, width=5, filters=7, kernel=4, dropout=0.0),
     "char_lstm": lambda: CharLSTM(size=20, width=5, hidden=4, dropout=0.5),

@@ -21,6 +21,7 @@ from gonie.nn import (
     Convolution,
     Deep,
     Elman,
+    LowRank,
     NoEncoder,
     PeepholeLSTM,
     VariationalDropout,
@@ -51,6 +52,14 @@ def adapted() -> nn.Module:
     return part
 
 
+def low_rank() -> nn.Module:
+    """Return an encoder with changed weights."""
+    part = LowRank(part=two_layers(LSTM), rank=2)
+    for weight in part.changes.parameters():
+        nn.init.normal_(weight, std=0.3)
+    return part
+
+
 LAYERS = {"elman": Elman, "elman_sigmoid": sigmoid, "lstm": LSTM, "peephole": PeepholeLSTM}
 ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "none": lambda: NoEncoder(width=WIDTH),
@@ -64,6 +73,7 @@ ENCODERS: dict[str, Callable[[], nn.Module]] = {
     "passing": lambda: Bypass(encoder=LSTM(width=WIDTH - 2, hidden=4), passed=2),
     "passing_all": lambda: Bypass(encoder=NoEncoder(width=0), passed=WIDTH),
     "adapted": adapted,
+    "low_rank": low_rank,
     "mixed": lambda: Bidirectional(ahead=LSTM(width=WIDTH, hidden=3), back=Elman(width=WIDTH, hidden=2)),
 }
 

@@ -56,6 +56,18 @@ def test_every_shipped_recipe_has_correct_gradients(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
+    ("recipe", "chars"), [("ner", "cnn"), ("ner", "lstm"), ("subjectivity", "cnn"), ("pairs", "cnn")]
+)
+def test_adapters_have_correct_gradients(recipe: str, chars: str) -> None:
+    adapter = ("model.adapter.kind=both", "model.adapter.rank=2", "model.adapter.embedding=2")
+    changes = ("model.elmo=none", f"model.chars.kind={chars}", *adapter)
+    found = checked(*changes, recipe=recipe)
+    assert [check for check in found if not check.passed] == []
+    assert any("change" in check.name for check in found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
     "changes",
     [
         ("model.chars.kind=lstm", "model.encoder.layers=2"),

@@ -13,6 +13,7 @@ from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.embeddings.elmo import ElmoEmbedding
+from gonie.nn.low_rank import LowRank
 
 
 def embedding(graph: Graph, part: object) -> str | None:
@@ -48,6 +49,12 @@ def stack(graph: Graph, part: Stack) -> str | None:
     return graph.add("Concat", *values, axis=2) if values else None
 
 
+def low_rank(graph: Graph, part: LowRank) -> str | None:
+    """Add the embedding with its merged weights."""
+    with part.merged() as plain:
+        return embedding(graph, plain)
+
+
 def no_embedding(graph: Graph, part: NoEmbedding) -> None:
     """Return None, because the vectors are empty."""
 
@@ -59,6 +66,7 @@ EMBEDDINGS: dict[type, Callable[[Graph, Any], str | None]] = {
     FeatureEmbedding: features,
     ElmoEmbedding: elmo,
     Stack: stack,
+    LowRank: low_rank,
     NoEmbedding: no_embedding,
 }
 """The graph function of each embedding."""

@@ -19,6 +19,7 @@ from gonie.export.rows import Rows
 from gonie.nn.encoders import Bidirectional, Convolution, Deep, NoEncoder, Window
 from gonie.nn.encoders.adapter import Adapted, Adapter
 from gonie.nn.encoders.bypass import Bypass
+from gonie.nn.low_rank import LowRank
 
 Writer = Callable[[Graph, Any, str, Rows], str]
 END = 2**63 - 1  # the end of an axis of any length
@@ -131,6 +132,12 @@ def _adapter(graph: Graph, part: Adapter, x: str) -> str:
     return graph.add("Add", x, graph.linear(narrow, part.up, part.up_bias))
 
 
+def low_rank(graph: Graph, part: LowRank, x: str, rows: Rows) -> str:
+    """Add the encoder with its merged weights."""
+    with part.merged() as plain:
+        return encoder(graph, plain, x, rows)
+
+
 def no_encoder(graph: Graph, part: NoEncoder, x: str, rows: Rows) -> str:
     """Return the vectors unchanged."""
     return x
@@ -143,6 +150,7 @@ ENCODERS: dict[type, Writer] = {
     Convolution: convolution,
     Bypass: bypass,
     Adapted: adapted,
+    LowRank: low_rank,
     NoEncoder: no_encoder,
 }
 """The graph function of each encoder that is not in ``CELLS``."""

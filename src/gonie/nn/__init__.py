@@ -45,6 +45,7 @@ from gonie.nn.heads import (
     TextSigmoidHead,
     TextSoftmaxHead,
 )
+from gonie.nn.low_rank import LowRank
 from gonie.nn.poolings import AdditiveAttention, DotAttention, Joined, Last, Max, Mean, Normalized
 from gonie.nn.protocols import Batch, Embedding, Encoder, Head, Pooling, TextHead
 
@@ -75,6 +76,7 @@ __all__ = [
     "Head",
     "Joined",
     "Last",
+    "LowRank",
     "Max",
     "Mean",
     "MultiLabelHead",

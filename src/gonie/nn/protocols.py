@@ -9,7 +9,9 @@ gradient check then takes smaller steps, so as not to step over a kink. A part t
 training lists them in the class attribute ``moves``, and a checkpoint saves them. A part with a learning rate
 of its own has the attribute ``rate_scale``, a multiple of the learning rate. A part whose weights have a row
 for each entry of a vocabulary, or for each label, names it for each axis in ``indexed``: ``{"weight":
-("spelling", "labels")}``. So the weights can be taken over by a model with other entries.
+("spelling", "labels")}``. So the weights can be taken over by a model with other entries. A part that
+adapts a trained one has ``adapts = True``. It is trained when the layer around it is frozen. A part around
+another one, which a model may also have without it, names the attribute of the inner part in ``wraps``.
 """
 
 from __future__ import annotations

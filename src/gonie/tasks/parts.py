@@ -77,6 +77,24 @@ ENCODERS: dict[str, Part] = {
 }
 """Encoders: (width of the input, section, dropout on recurrent weights) -> encoder."""
 
+ADAPTERS: dict[str, Part] = {
+    "low-rank": Part(
+        "low-rank changes of the encoder's matrices, W + B A, and of its biases (LoRA, Hu et al. 2021)",
+        lambda encoder, c: _nn().LowRank(part=encoder, rank=c.rank, rate=c.rate),
+    ),
+    "bottleneck": Part(
+        "small layers at the input and output of the encoder, x + U relu(D x + b) + c (Houlsby et al. 2019)",
+        lambda encoder, c: _nn().Adapted(encoder=encoder, hidden=c.hidden, rate=c.rate),
+    ),
+    "both": Part(
+        "low-rank and bottleneck",
+        lambda encoder, c: _nn().Adapted(
+            encoder=_nn().LowRank(part=encoder, rank=c.rank, rate=c.rate), hidden=c.hidden, rate=c.rate
+        ),
+    ),
+}
+"""Adapters of a trained encoder: (encoder, section) -> encoder."""
+
 POOLINGS: dict[str, Part] = {
     "attention": Part(
         "additive attention (Yang et al. 2016)",

@@ -15,7 +15,7 @@ from gonie.errors import InputError
 from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.augment import KOREAN_KINDS, AugmentConfig
 from gonie.tasks.contextual import ContextualConfig
-from gonie.tasks.parts import CHARS, CONTEXTUAL, ENCODERS, choices
+from gonie.tasks.parts import ADAPTERS, CHARS, CONTEXTUAL, ENCODERS, choices
 from gonie.tasks.paths import CacheFolder, InputFile, RunFolder
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.text.label_map import parse_map
@@ -236,9 +236,18 @@ class FeaturesConfig(Section):
 
 
 class AdapterConfig(Section):
-    """Adapters at the input and output of the encoder, trained with the head while the rest is frozen."""
+    """Adapters of a trained model, which are trained with the head while everything else is frozen."""
 
-    hidden: Size = Field(default=16, description="units of the bottleneck of each adapter")
+    kind: Annotated[str, ChoiceOf(ADAPTERS)] = Field(default="low-rank", description=choices(ADAPTERS))
+    rank: Size = Field(default=8, description="rank of the changes of the encoder (low-rank, both)")
+    hidden: Size = Field(default=16, description="units of each bottleneck (bottleneck, both)")
+    embedding: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
+        default="auto",
+        description="rank of the changes of the character network and of the vectors of words in the "
+        "training file; 0: no changes; auto is 16, or less for words, so that their change has at most 2.5% "
+        "as many parameters as all word vectors",
+    )
+    rate: float = Field(default=3.0, gt=0, description="learning rate, as a multiple of train.lr")
 
 
 class EmbeddingConfig(Section):
@@ -247,9 +256,7 @@ class EmbeddingConfig(Section):
     words: WordsConfig | None = Field(default=None, description="word embeddings")
     chars: CharsConfig | None = Field(default=None, description="character-based word embeddings")
     features: FeaturesConfig | None = Field(default=None, description="embeddings of sparse features")
-    adapter: AdapterConfig | None = Field(
-        default=None, description="adapters around the encoder of train.start (Houlsby et al. 2019)"
-    )
+    adapter: AdapterConfig | None = Field(default=None, description="adapters of the model in train.start")
 
     @property
     def sees_tokens(self) -> bool:

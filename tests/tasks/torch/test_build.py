@@ -31,7 +31,14 @@ from gonie.nn.protocols import Embedding, Encoder
 from gonie.tasks.contextual import ContextualConfig, LoadedSource
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.recipe import check_recipe
-from gonie.tasks.sections import CorpusConfig, DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
+from gonie.tasks.sections import (
+    AdapterConfig,
+    CorpusConfig,
+    DropoutConfig,
+    EmbeddingConfig,
+    EncoderConfig,
+    WordsConfig,
+)
 from gonie.tasks.torch.build import (
     WordTable,
     build_contextual,
@@ -41,6 +48,7 @@ from gonie.tasks.torch.build import (
     build_words,
     contextual_parts,
     plan_words,
+    words_rank,
 )
 from gonie.tasks.torch.layers import part_rates
 
@@ -293,3 +301,14 @@ def test_frozen_and_plain_parts_do_not_scale_the_rate(encoding: Encoding) -> Non
     embedding = build_embedding(fixed, encoding, None, synthetic_elmo())
     assert part_rates(embedding) == {}  # type: ignore[arg-type]
     assert part_rates(TextScores(width=3, num_labels=2, direct={})) == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "size", "rank"),
+    [("auto", 100, 16), ("auto", 9000, 3), ("auto", 14000, 2), (5, 9000, 5), (0, 9, 0)],
+)
+def test_the_change_of_word_vectors_is_small_unless_its_rank_is_given(
+    setting: Any, size: int, rank: int
+) -> None:
+    table = WordTable(size=size, fixed=14000 - size, width=100)
+    assert words_rank(AdapterConfig(embedding=setting), table) == rank

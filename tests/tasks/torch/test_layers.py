@@ -43,13 +43,18 @@ def test_frozen_layers_are_not_trained_and_encoder_stands_for_all_its_layers() -
     assert trained(model) == {"embedding", "heads"}
 
 
-def test_with_adapters_only_they_and_the_head_are_trained() -> None:
-    recipe = load_recipe("ner", [*DEEP, "model.adapter.hidden=2"])
+@pytest.mark.parametrize(
+    ("kind", "number"), [("low-rank", 2 * 2 * (2 * 2 + 2)), ("bottleneck", 8), ("both", 32)]
+)
+def test_with_adapters_only_they_and_the_head_are_trained(kind: str, number: int) -> None:
+    recipe = load_recipe("ner", [*DEEP, f"model.adapter.kind={kind}", "model.adapter.embedding=2"])
     model = synthetic(recipe).model
     freeze_layers(model, recipe.train)
     names = [name for name, weight in model.named_parameters() if weight.requires_grad]
-    assert all(name.startswith(("heads.", "encoder.before.", "encoder.after.")) for name in names)
-    assert len([name for name in names if name.startswith("encoder.")]) == 8
+    parts = [name for name in names if not name.startswith("heads.")]
+    assert all(any(key in name for key in ("before.", "after.", "change")) for name in parts)
+    assert len([name for name in parts if name.startswith("encoder.")]) == number
+    assert len([name for name in parts if name.startswith("embedding.")]) == 2 + 5, "words and characters"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,11 @@ import torch
 
 from gonie.errors import BundleError, RecipeError, ResumeError
 from gonie.features.vocabulary import Vocabulary
+from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.inference import to_tensors
+from gonie.runtime.bundle import GRAPH
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.run_files import BUNDLE
 from gonie.tasks.start import with_shape_of_start
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.trained import load_trained
@@ -72,14 +77,93 @@ def test_before_the_first_step_states_are_those_of_the_start(start: Path, other:
     torch.testing.assert_close(states(model, job.encoding, text), states(old.model, old.encoding, text))
 
 
-def test_adapters_change_nothing_before_the_first_step(start: Path, other: Path) -> None:
-    job = prepare(recipe_from(start, other, "model.adapter.hidden=3"), lambda text: None)
-    model, old = build_model(job), load_trained(start)
+KINDS = ("low-rank", "bottleneck", "both")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_adapters_change_nothing_before_the_first_step(kind: str, start: Path, other: Path) -> None:
+    told: list[str] = []
+    job = prepare(recipe_from(start, other, f"model.adapter.kind={kind}"), lambda text: None)
+    model, old = build_model(job, told.append), load_trained(start)
     text = "Anna plays in Busan"
     torch.testing.assert_close(states(model, job.encoding, text), states(old.model, old.encoding, text))
     names = [name for name, weight in model.named_parameters() if weight.requires_grad]
     assert names
-    assert all(name.startswith(("heads.", "encoder.before", "encoder.after")) for name in names)
+    assert all(name.startswith("heads.") or "change" in name or "er." in name for name in names)
+    assert "new:" not in told[0]
+    assert re.fullmatch(r"adapters: [\d,]+ of [\d,]+ parameters are trained, [\d.]+%", told[1])
+
+
+def test_adapters_change_only_vectors_of_words_in_the_training_file(start: Path, other: Path) -> None:
+    job = prepare(recipe_from(start, other, "model.adapter.embedding=2"), lambda text: None)
+    part = next(part for part in build_model(job).modules() if isinstance(part, WordEmbedding))
+    words = job.encoding.words
+    changed = {word for word in words.strings if part.rows[words.id(word)] < len(part.weight)}
+    assert changed == {"zoltan", "plays", "in", "busan", "nobody", "knows", "한글"}
+    assert part.change is not None
+    assert part.change.wide.shape == (len(changed) + 1, 2), "also the unknown word"
+
+
+def test_adapters_without_a_start_are_refused(toy: Path) -> None:
+    job = prepare(load_recipe(toy / "toy.toml", ["model.adapter.rank=2"]), lambda text: None)
+    with pytest.raises(RecipeError, match=r"model\.adapter: .*train\.start"):
+        build_model(job)
+
+
+@pytest.fixture(scope="module")
+def adapted_runs(start: Path, tmp_path_factory: pytest.TempPathFactory, quiet: Any) -> Callable[[str], Path]:
+    """Return runs with trained adapters, by their kind."""
+    folder = tmp_path_factory.mktemp("adapted")
+    (folder / "other.conll").write_text(OTHER * 6, "utf-8")
+
+    @cache
+    def run(kind: str) -> Path:
+        changes = (f"model.adapter.kind={kind}", "model.adapter.rank=2", "train.epochs=2", "train.lr=0.05")
+        assert start_run(recipe_from(start, folder / "other.conll", *changes), folder / kind, quiet)
+        return folder / kind
+
+    return run
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_with_adapters_is_a_start_and_adapters_can_be_stacked(
+    kind: str, adapted_runs: Callable[[str], Path], start: Path, other: Path
+) -> None:
+    """Low-rank changes are merged, bottleneck adapters are kept; before the first step nothing changes."""
+    folder, first = adapted_runs(kind), load_trained(start)
+    old, text = load_trained(folder), "Zoltan lives in Seoul"
+    given = states(old.model, old.encoding, text)
+    assert not torch.allclose(given, states(first.model, first.encoding, text)), "adapters were trained"
+    plain = {"low-rank": ()}.get(kind, ("model.adapter.kind=bottleneck", "model.adapter.hidden=16"))
+    more = {"low-rank": ("model.adapter.rank=3",)}.get(
+        kind, ("model.adapter.kind=both", "model.adapter.rank=3")
+    )
+    for changes in (plain, more):
+        job = prepare(recipe_from(folder, other, *changes), lambda text: None)
+        torch.testing.assert_close(states(build_model(job), job.encoding, text), given)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [(), ("model.adapter.kind=low-rank",), ("model.adapter.kind=bottleneck", "model.adapter.hidden=3")],
+)
+def test_bottleneck_adapters_of_a_start_are_never_lost(
+    changes: tuple[str, ...], adapted_runs: Callable[[str], Path], other: Path
+) -> None:
+    job = prepare(recipe_from(adapted_runs("bottleneck"), other, *changes), lambda text: None)
+    with pytest.raises(RecipeError, match=r"train\.start: .*(bottleneck adapters|has the shape)"):
+        build_model(job)
+
+
+def test_the_bundle_of_a_model_with_low_rank_adapters_is_as_large_as_without(
+    adapted_runs: Callable[[str], Path], start: Path, other: Path, quiet: Any, tmp_path: Path
+) -> None:
+    """The export itself compares the scores of the bundle and of the model."""
+    assert start_run(recipe_from(start, other, "train.epochs=1"), tmp_path / "plain", quiet)
+    folders = [tmp_path / "plain", *map(adapted_runs, KINDS)]
+    plain, low_rank, *others = [(folder / BUNDLE / GRAPH).stat().st_size for folder in folders]
+    assert low_rank == plain
+    assert min(others) > plain
 
 
 def test_shared_tags_keep_their_weights_and_new_tags_are_new(start: Path, other: Path) -> None:

@@ -34,12 +34,13 @@ def test_the_penalty_equals_the_formula(bench: Bench, task: str) -> None:
 
 
 def test_frozen_layers_have_no_penalty_and_adapters_are_new(bench: Bench) -> None:
-    changes = ["model.adapter.hidden=2", "loss.start-l2.new=1"]
+    changes = ["model.adapter.kind=both", "loss.start-l2.new=1"]
     session = begin_training(bench.job("tag", *changes, term="start-l2"))
     term = session.terms["start-l2"]
     assert isinstance(term, StartL2)
     assert not term._start, "all layers of the start are frozen"
     assert any("before" in name for name in term._new)
+    assert any("changes" in name for name in term._new)
     assert any(name.startswith("heads.") for name in term._new)
 
 

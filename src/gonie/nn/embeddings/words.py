@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.errors import InputError
+from gonie.nn.changes import MatrixChange
 from gonie.nn.dropout import checked_rate
 from gonie.nn.initial import embedding_
 from gonie.nn.protocols import Batch
@@ -25,7 +26,8 @@ class WordEmbedding(nn.Module):
 
     In training, a word flagged in ``singletons`` (V,) bool becomes unknown with probability
     ``singleton_rate``. The vector of the unknown word is thus learned from words seen once (Lample et al.
-    2016, arXiv:1603.01360, §4.1). ``tuned=False`` freezes ``weight``.
+    2016, arXiv:1603.01360, §4.1). ``tuned=False`` freezes ``weight``. With ``rank``, the learned vectors are
+    ``weight`` + B A, a ``MatrixChange``, and ``rate`` is the multiple of the learning rate for A and B.
 
     Shape: (B, T, width).
     """
@@ -44,6 +46,8 @@ class WordEmbedding(nn.Module):
         tuned: bool = True,
         singletons: Tensor | None = None,
         singleton_rate: float = 0.0,
+        rank: int = 0,
+        rate: float = 1.0,
     ) -> None:
         super().__init__()
         _check(rows, "rows", size + fixed, torch.int64)
@@ -51,6 +55,9 @@ class WordEmbedding(nn.Module):
         self.width = width
         self.singleton_rate = checked_rate(singleton_rate)
         self.weight = nn.Parameter(embedding_(torch.empty(size, width)), requires_grad=tuned)
+        self.change = (
+            MatrixChange(rows=size, columns=width, rank=rank, padding=True, rate=rate) if rank else None
+        )
         self.register_buffer("fixed", torch.zeros(fixed, width) if fixed else None)
         self.register_buffer("rows", rows)
         # Derived from the vocabulary's counts, so not saved.
@@ -69,15 +76,20 @@ class WordEmbedding(nn.Module):
     @torch.no_grad()
     def table(self) -> Tensor:
         """Return every word's vector, by word id. Shape: (V, width)."""
-        table = self.weight if self.fixed is None else torch.cat([self.weight, self.fixed])
+        learned = self.learned()
+        table = learned if self.fixed is None else torch.cat([learned, self.fixed])
         return table if self.rows is None else table[self.rows]
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the vectors of the words."""
         rows = self.find_rows(batch["words"])
         if self.fixed is None:
-            return F.embedding(rows, self.weight, padding_idx=0)
+            return F.embedding(rows, self.learned(), padding_idx=0)
         return self._look_up_both(rows, self.fixed)
+
+    def learned(self) -> Tensor:
+        """Return the learned vectors with their change, if any. Shape: (size, width)."""
+        return self.weight if self.change is None else self.change(self.weight)
 
     def find_rows(self, words: Tensor) -> Tensor:
         """Return the rows of the words. In training some singletons become unknown. Shape: (B, T)."""
@@ -94,7 +106,7 @@ class WordEmbedding(nn.Module):
     def _look_up_both(self, rows: Tensor, fixed: Tensor) -> Tensor:
         """Look rows up in both tables without joining them, because ``fixed`` may be much larger."""
         size = self.weight.shape[0]
-        learned = F.embedding(rows.where(rows < size, 0), self.weight, padding_idx=0)  # (B, T, D)
+        learned = F.embedding(rows.where(rows < size, 0), self.learned(), padding_idx=0)  # (B, T, D)
         pretrained = F.embedding((rows - size).clamp(min=0), fixed)  # (B, T, D)
         return torch.where((rows < size).unsqueeze(2), learned, pretrained)
 

@@ -14,14 +14,16 @@ class Adapter(nn.Module):
     """y = x + U relu(D x + b) + c, with a bottleneck of ``hidden`` units (Houlsby et al. 2019).
 
     D (hidden, width) is initialised by Glorot, U (width, hidden), b and c at 0. So it starts as the identity.
-    Shape: (B, T, width) -> (B, T, width). arXiv:1902.00751.
+    ``rate`` is the multiple of the learning rate. Shape: (B, T, width) -> (B, T, width). arXiv:1902.00751.
     """
 
     kinks = True
+    adapts = True
 
-    def __init__(self, *, width: int, hidden: int) -> None:
+    def __init__(self, *, width: int, hidden: int, rate: float = 1.0) -> None:
         super().__init__()
         self.width = width
+        self.rate_scale = rate
         self.down = nn.Parameter(glorot_(torch.empty(hidden, width)))
         self.down_bias = nn.Parameter(torch.zeros(hidden))
         self.up = nn.Parameter(torch.zeros(width, hidden))
@@ -35,17 +37,18 @@ class Adapter(nn.Module):
 class Adapted(nn.Module):
     """h = after(encoder(before(x))): an encoder with an adapter at its input and one at its output.
 
-    The states at padding are zero, as those of the encoder. Shape: (B, T, D) -> (B, T, H).
+    The states at padding are zero, as those of the encoder. ``rate`` is the multiple of the learning rate for
+    the adapters. Shape: (B, T, D) -> (B, T, H).
     """
 
     wraps = "encoder"
 
-    def __init__(self, *, encoder: Encoder, hidden: int) -> None:
+    def __init__(self, *, encoder: Encoder, hidden: int, rate: float = 1.0) -> None:
         super().__init__()
         as_modules([encoder])
         self.encoder = encoder
-        self.before = Adapter(width=encoder.input_width, hidden=hidden)
-        self.after = Adapter(width=encoder.width, hidden=hidden)
+        self.before = Adapter(width=encoder.input_width, hidden=hidden, rate=rate)
+        self.after = Adapter(width=encoder.width, hidden=hidden, rate=rate)
         self.input_width = encoder.input_width
         self.width = encoder.width
 

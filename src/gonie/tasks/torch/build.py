@@ -22,14 +22,24 @@ from gonie.nn.embeddings.features import FeatureEmbedding
 from gonie.nn.embeddings.none import NoEmbedding
 from gonie.nn.embeddings.stack import Stack
 from gonie.nn.embeddings.words import WordEmbedding
-from gonie.nn.encoders.adapter import Adapted
 from gonie.nn.encoders.bidirectional import Bidirectional
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
+from gonie.nn.low_rank import LowRank
 from gonie.nn.protocols import ContextualEmbedding, Embedding, Encoder
 from gonie.tasks.contextual import LoadedSource
-from gonie.tasks.parts import CHARS, ENCODERS
-from gonie.tasks.sections import AdapterConfig, DropoutConfig, EmbeddingConfig, EncoderConfig, WordsConfig
+from gonie.tasks.parts import ADAPTERS, CHARS, ENCODERS
+from gonie.tasks.sections import (
+    AdapterConfig,
+    CharsConfig,
+    DropoutConfig,
+    EmbeddingConfig,
+    EncoderConfig,
+    WordsConfig,
+)
+
+EMBEDDING_RANK, WORDS_SHARE = 16, 0.025
+"""Adapters with ``embedding = "auto"``: the rank, and the largest share of the change of word vectors."""
 
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
     "plain": nn.Dropout,
@@ -91,7 +101,12 @@ def plan_words(
     config: EmbeddingConfig, encoding: Encoding, pretrained: PretrainedVectors | None
 ) -> WordTable | None:
     """Plan the table of word vectors, if the model has word embeddings."""
-    return WordTable.plan(config.words, encoding, pretrained) if config.words else None
+    words = config.words
+    if (
+        words and config.adapter and words.tuned == "all"
+    ):  # only words of the training file, as the start says
+        words = words.model_copy(update={"tuned": "missing"})
+    return WordTable.plan(words, encoding, pretrained) if words else None
 
 
 def build_embedding(
@@ -108,9 +123,9 @@ def build_embedding(
     parts: list[Embedding] = []
     if config.words:
         table = words or WordTable.plan(config.words, encoding)
-        parts.append(build_words(config.words, encoding, table))
+        parts.append(build_words(config.words, encoding, table, config.adapter))
     if config.chars:
-        parts.append(CHARS[config.chars.kind].build(len(encoding.chars), config.chars))
+        parts.append(build_chars(config.chars, encoding, config.adapter))
     if config.features:
         parts += [
             FeatureEmbedding(group=group, size=len(encoding.features[group]), width=config.features.width)
@@ -134,8 +149,10 @@ def build_contextual(
     return [sources[name].build(sections[name]) for name in named]
 
 
-def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> WordEmbedding:
-    """Build the word embeddings with the layout of the table."""
+def build_words(
+    config: WordsConfig, encoding: Encoding, table: WordTable, adapter: AdapterConfig | None = None
+) -> WordEmbedding:
+    """Build the word embeddings with the layout of the table, and the change of their vectors if adapted."""
     words = WordEmbedding(
         size=table.size,
         width=table.width,
@@ -144,10 +161,29 @@ def build_words(config: WordsConfig, encoding: Encoding, table: WordTable) -> Wo
         tuned=config.tuned != "none",
         singletons=torch.from_numpy(encoding.words.singletons()),
         singleton_rate=config.singleton_rate,
+        rank=words_rank(adapter, table) if adapter and config.tuned != "none" else 0,
+        rate=adapter.rate if adapter else 1.0,
     )
     if table.vectors is not None:
         words.assign(torch.from_numpy(table.vectors))
     return words
+
+
+def build_chars(config: CharsConfig, encoding: Encoding, adapter: AdapterConfig | None = None) -> Embedding:
+    """Build the character network, and the changes of its weights if adapted."""
+    chars: Embedding = CHARS[config.kind].build(len(encoding.chars), config)
+    if adapter is None or adapter.embedding == 0:
+        return chars
+    rank = EMBEDDING_RANK if adapter.embedding == "auto" else adapter.embedding
+    return LowRank(part=chars, rank=rank, rate=adapter.rate)
+
+
+def words_rank(adapter: AdapterConfig, table: WordTable) -> int:
+    """Return the rank of the change of the learned word vectors, 0 for no change."""
+    if adapter.embedding != "auto":
+        return adapter.embedding
+    most = WORDS_SHARE * (table.size + table.fixed) * table.width / (table.size + table.width)
+    return max(1, min(EMBEDDING_RANK, int(most)))
 
 
 def build_reader(
@@ -160,7 +196,7 @@ def build_reader(
     past = sum(part.place_width for part in contextual_parts(embedding) if "output" in part.places)
     inner = build_encoder(encoder, embedding.width - past, dropout)
     if adapter is not None:
-        inner = Adapted(encoder=inner, hidden=adapter.hidden)
+        inner = ADAPTERS[adapter.kind].build(inner, adapter)
     return Bypass(encoder=inner, passed=past) if past else inner
 
 

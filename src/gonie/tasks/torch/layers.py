@@ -13,7 +13,6 @@ from typing import Any, cast
 from torch import nn
 
 from gonie.errors import InputError, RecipeError
-from gonie.nn.encoders.adapter import Adapter
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.protocols import Encoder
@@ -26,8 +25,8 @@ HEAD = "head"
 def encoder_layers(encoder: Any, name: str = "encoder") -> dict[str, nn.Module]:
     """Return the layers of an encoder: ``encoder``, or ``encoder.1``, ``encoder.2`` if it has several."""
     part = encoder
-    while not isinstance(part, Deep) and isinstance(getattr(part, "encoder", None), nn.Module):
-        part = part.encoder  # within a bypass or adapters
+    while not isinstance(part, Deep) and isinstance(inner := _inner(part), nn.Module):
+        part = inner  # within a bypass or adapters
     if not isinstance(part, Deep):
         return {name: encoder}
     return {f"{name}.{number}": layer for number, layer in enumerate(part.layers, start=1)}
@@ -48,13 +47,18 @@ def lower_encoder(encoder: Encoder, layers: int | None) -> Encoder:
     return lower[0] if layers == 1 else Deep(layers=lower, dropout=encoder.dropout)
 
 
+def _inner(part: Any) -> Any:
+    """Return the encoder within an encoder, None if it has none."""
+    return getattr(part, getattr(part, "wraps", "encoder"), None)
+
+
 def freeze_layers(model: Any, config: TrainConfig) -> None:
     """Turn off the training of the layers in ``train.freeze``, and of all but the head if there are adapters.
 
     Adapters are always trained. ``encoder`` stands for all layers of the encoder.
     """
     layers: Mapping[str, nn.Module] = model.layers()
-    adapters = [part for part in model.modules() if isinstance(part, Adapter)]
+    adapters = [part for part in model.modules() if getattr(part, "adapts", False)]
     names = config.freeze or ([name for name in layers if name != HEAD] if adapters else [])
     for name in names:
         chosen = [layer for own, layer in layers.items() if own == name or own.startswith(f"{name}.")]
@@ -68,6 +72,18 @@ def freeze_layers(model: Any, config: TrainConfig) -> None:
         adapter.requires_grad_(requires_grad=True)
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise RecipeError(["train.freeze: all layers are frozen; leave at least one out"])
+
+
+def adapters_note(model: nn.Module) -> str:
+    """Return a sentence with the number and share of weights that are trained with adapters."""
+    trained, total = count_weights(model)
+    return f"adapters: {trained:,} of {total:,} parameters are trained, {trained / total:.1%}"
+
+
+def count_weights(model: nn.Module) -> tuple[int, int]:
+    """Return the number of trained weights and that of all weights, including fixed vectors."""
+    total = sum(tensor.numel() for tensor in model.state_dict().values() if tensor.is_floating_point())
+    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad), total
 
 
 def resting_layers(model: Any, config: TrainConfig) -> Callable[[float], Iterable[nn.Module]]:

@@ -3,7 +3,8 @@
 The new model has the vocabularies of both, and a head for its own labels. Weights of shared entries (words,
 characters, features, labels) are copied, and so are all weights that belong to no vocabulary. Other words and
 characters start with the vector of the unknown word or character, and other features with zeros. So before
-the first step, the states of the new model are those of the start for any text.
+the first step, the states of the new model are those of the start for any text. Low-rank changes of the
+start are merged into its weights. Bottleneck adapters cannot be merged, so the new model must have them too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from gonie.errors import RecipeError
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
+from gonie.nn.changes import BiasChange, MatrixChange
 from gonie.nn.embeddings.words import WordEmbedding
+from gonie.nn.low_rank import LowRank
 from gonie.tasks.sections import CorpusRecipe
 from gonie.text.schemes import PLAIN, type_names
 
@@ -62,6 +65,8 @@ class Start:
     model: nn.Module
     digest: str
     """A digest of its weights. A run that starts from it resumes only with the same ones."""
+    adapted: bool = False
+    """Whether the new model has adapters. They change only vectors of words in the new training file."""
     earlier: tuple[tuple[Path, CorpusRecipe], ...] = ()
     """The runs that it started from itself, the latest first, with their recipes."""
 
@@ -83,13 +88,16 @@ class Start:
         """Return its word vectors for the words of ``encoding``, if it has any.
 
         Words that it does not have get the vector of the unknown word. ``found`` are those that it did not
-        train.
+        train, and for adapters also those that the new training file does not have.
         """
         part = next((part for part in self.model.modules() if isinstance(part, WordEmbedding)), None)
         if part is None:
             return None
         rows = _rows(encoding.words, self.words.words)
-        return PretrainedVectors(part.table()[rows].detach().numpy(), _fixed_words(part)[rows].numpy())
+        fixed = _fixed_words(part)[rows].numpy()  # (V,)
+        if self.adapted:
+            fixed |= ~_read_here(encoding.words, self.words.words)
+        return PretrainedVectors(part.table()[rows].detach().numpy(), fixed)
 
     @torch.no_grad()
     def copy_to(self, model: nn.Module, encoding: TaskEncoding) -> Copied:
@@ -97,17 +105,18 @@ class Start:
 
         It was built with the word vectors of ``vectors``.
         """
-        own = dict(self.model.named_parameters())
+        own = _plain_weights(self.model)
         indices = _Indices(encoding, self.encoding)
         places = _indexed(model)
-        copied, fresh, problems = 0, [], []
+        adapters = _adapters(model)
+        copied, fresh, problems = 0, [], self._lost_adapters(model)
         tables = [part.weight for part in model.modules() if isinstance(part, WordEmbedding)]
         for name, weight in model.named_parameters():
             source = own.get(_unwrapped(model, name))
             if any(weight is table for table in tables):
                 copied += weight.numel()
             elif source is None:
-                fresh.append(name)
+                fresh += [] if name in adapters else [name]
             elif name in places:
                 copied += indices.copy(weight, source, places[name])
             elif weight.shape == source.shape:
@@ -117,11 +126,22 @@ class Start:
                 problems.append(f"{name} has the shape {_shape(weight)}, and {_shape(source)} in the start")
         if problems:
             raise RecipeError([f"train.start: {self.folder} has another shape: {each}" for each in problems])
-        buffers = dict(self.model.named_buffers())
+        buffers = {_unwrapped(self.model, name): buffer for name, buffer in self.model.named_buffers()}
         for place, part in model.named_modules():
             for name in getattr(part, "moves", ()):
                 part.get_buffer(name).copy_(buffers[_unwrapped(model, f"{place}.{name}")])
         return Copied(copied, sum(weight.numel() for weight in model.parameters()), tuple(fresh))
+
+    def _lost_adapters(self, model: nn.Module) -> list[str]:
+        """Return a problem if the start has bottleneck adapters that ``model`` does not have."""
+        adapter = self.recipe.model.adapter
+        kept = _adapters(self.model) & set(_plain_weights(self.model))
+        if adapter is None or kept <= {_unwrapped(model, name) for name in _adapters(model)}:
+            return []
+        return [
+            "it has bottleneck adapters, which cannot be merged; set model.adapter.kind=bottleneck and "
+            f"model.adapter.hidden={adapter.hidden}"
+        ]
 
 
 @dataclass(frozen=True)
@@ -191,6 +211,14 @@ def _rows(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64
     return np.concatenate([[0, UNKNOWN], old.ids(new.strings)]).astype(np.int64)
 
 
+def _read_here(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which ids of a merged vocabulary stand for words of the new file; also padding and unknown."""
+    rows = _rows(new, old)
+    found: np.ndarray[Any, np.dtype[np.bool_]] = new.counts > np.where(rows == UNKNOWN, 0, old.counts[rows])
+    found[: UNKNOWN + 1] = True
+    return found
+
+
 def _fixed_words(part: WordEmbedding) -> Tensor:
     """Return which word ids have a fixed vector. Shape: (V,)."""
     size = part.weight.shape[0]
@@ -204,6 +232,27 @@ def _indexed(model: nn.Module) -> dict[str, tuple[str, ...]]:
         f"{name}.{key}" if name else key: tuple(axes)
         for name, part in model.named_modules()
         for key, axes in getattr(part, "indexed", {}).items()
+    }
+
+
+def _plain_weights(model: nn.Module) -> dict[str, Tensor]:
+    """Return the weights with low-rank changes merged, under the names of a model without adapters."""
+    weights: dict[str, Tensor] = dict(model.named_parameters())
+    for place, part in model.named_modules():
+        if isinstance(part, LowRank):
+            weights |= {f"{place}.{part.wraps}.{name}": w for name, w in part.merged_weights().items()}
+        if isinstance(part, MatrixChange | BiasChange):
+            weights = {name: w for name, w in weights.items() if not name.startswith(f"{place}.")}
+    return {_unwrapped(model, name): weight for name, weight in weights.items()}
+
+
+def _adapters(model: nn.Module) -> set[str]:
+    """Return the names of the weights of adapters."""
+    return {
+        f"{place}.{name}"
+        for place, part in model.named_modules()
+        if getattr(part, "adapts", False)
+        for name, _ in part.named_parameters()
     }
 
 

@@ -56,8 +56,15 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
             [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]
         )
     digest = hashlib.sha256((folder / BEST).read_bytes()).hexdigest()
-    earlier = tuple(_earlier(trained.recipe))
-    return Start(folder, trained.recipe, trained.encoding, trained.model, digest, earlier)
+    return Start(
+        folder=folder,
+        recipe=trained.recipe,
+        encoding=trained.encoding,
+        model=trained.model,
+        digest=digest,
+        adapted=recipe.model.adapter is not None,
+        earlier=tuple(_earlier(trained.recipe)),
+    )
 
 
 def _earlier(recipe: CorpusRecipe) -> Iterator[tuple[Path, CorpusRecipe]]:

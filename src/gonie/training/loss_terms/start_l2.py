@@ -9,7 +9,6 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from gonie.nn.encoders.adapter import Adapter
 from gonie.tasks.section import Section
 from gonie.tasks.torch.layers import HEAD
 from gonie.training.loss_terms.term import TermContext, TermPart
@@ -57,7 +56,7 @@ def _new_parts(model: Any) -> tuple[str, ...]:
     """Return the prefixes of the names of weights that do not come from the start."""
     head = model.layers()[HEAD]
     parts = model.named_modules()
-    return tuple(f"{name}." for name, part in parts if part is head or isinstance(part, Adapter))
+    return tuple(f"{name}." for name, part in parts if part is head or getattr(part, "adapts", False))
 
 
 def _trained(model: nn.Module) -> dict[str, Tensor]:
