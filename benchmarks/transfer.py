@@ -39,6 +39,8 @@ METHODS: dict[str, tuple[str, ...]] = {
     "start": ("train.start={start}",),
     "start-mapped": ("train.start={start}", "data.map={names}"),
     "adapters": ("train.start={start}", "model.adapter.kind=low-rank"),
+    "adapters-rank16": ("train.start={start}", "model.adapter.rank=16"),
+    "adapters-fast": ("train.start={start}", "model.adapter.rate=6"),
     "adapters-mapped": ("train.start={start}", "model.adapter.kind=low-rank", "data.map={names}"),
     "both": ("train.start={start}", "model.adapter.kind=both"),
     "bottleneck": ("train.start={start}", "model.adapter.kind=bottleneck"),
