@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from gonie.errors import RecipeError
 from gonie.tasks.recipe import load_recipe, recipe_types
+from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.recipe import TaggerConfig
 
 
@@ -73,3 +75,44 @@ def test_names_of_numbered_tags_may_be_separated_by_commas() -> None:
     """As the message for numbered tags proposes: --set data.tag_names=O,B-PER."""
     recipe = load_recipe("tag", ["data.train=mine.jsonl", "data.tag_names=O, B-PER"])
     assert recipe.data.tag_names == ["O", "B-PER"]
+
+
+# --- auxiliary heads -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        (["heads.pos.layer=1"], r"heads\.pos\.train: missing value .*--set heads\.pos\.train="),
+        (["heads.pos.train=a", "heads.pos.layr=1"], r"heads\.pos\.layr: unknown key; did you mean 'layer'"),
+        (["heads.pos.train=a", "heads.pos.weight=-1"], r"heads\.pos\.weight: must be at least 0: -1"),
+        (["heads.pos.train=a", "heads.pos.kind=nearest"], r"heads\.pos\.kind: nearest has no loss"),
+        (["heads.tags.train=a"], r"heads: invalid name: 'tags'"),
+        (["heads.a/b.train=a"], r"heads: invalid name: 'a/b'"),
+        (["heads.pos.train=a", "model.head.kind=prototypes"], r"prototypes trains no encoder"),
+        (["heads.pos.train=a", "train.optimizer=per-window"], r"per-window does not support .*heads\.pos"),
+    ],
+)
+def test_invalid_heads_are_refused(changes: list[str], problem: str) -> None:
+    with pytest.raises(RecipeError, match=problem):
+        load_recipe("ner", changes)
+
+
+@pytest.mark.parametrize("name", ["subjectivity", "pairs"])
+def test_other_tasks_have_no_heads(name: str) -> None:
+    with pytest.raises(RecipeError, match="heads: unknown key"):
+        load_recipe(name, ["heads.pos.train=a"])
+
+
+def test_the_recipe_of_a_head_has_its_files_and_the_words_of_the_main_one() -> None:
+    """Keys that tell how to read the main file do not apply to that of the head."""
+    changes = ["data.train=a.conll", "data.tag_column=3", "data.lowercase=false", "data.cache=kept"]
+    head = ["heads.pos.train=b.conllu", "heads.pos.tag_column=upos", "heads.pos.layer=1"]
+    recipe = load_recipe("ner", [*changes, *head, "model.encoder.layers=3", "loss.perturb.weight=1"])
+    own = head_recipe(recipe, "pos")
+    assert (own.data.train, own.data.tag_column, own.data.dev) == ("b.conllu", "upos", None)
+    assert not own.data.lowercase
+    assert own.data.cache == "kept/heads/pos"
+    assert own.model.encoder.layers == 1
+    assert (own.heads, own.loss) == ({}, {})
+    assert type(own).model_validate(own.model_dump()) == own

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gonie.errors import RecipeError
+from gonie.errors import InputError, RecipeError
+from gonie.nn.encoders import Deep, NoEncoder
+from gonie.nn.encoders.adapter import Adapted
+from gonie.nn.encoders.bypass import Bypass
+from gonie.nn.protocols import Encoder
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.torch.layers import freeze_layers, layer_rates, resting_layers
+from gonie.tasks.torch.layers import freeze_layers, layer_rates, lower_encoder, resting_layers
 from gonie.tasks.torch.prepare import synthetic
 
 DEEP = ("model.encoder.layers=2", "model.words.width=4", "model.chars.width=4")
@@ -87,3 +91,29 @@ def test_each_layer_learns_slower_than_the_one_above() -> None:
         "heads.": 1.0,
     }
     assert layer_rates(model, load_recipe("ner", DEEP).train) == {}
+
+
+def test_the_lower_layers_of_an_encoder_share_its_parts() -> None:
+    layers = [NoEncoder(width=4), NoEncoder(width=4), NoEncoder(width=4)]
+    deep = Deep(layers=layers)
+    assert lower_encoder(deep, None) is deep
+    assert lower_encoder(deep, 3) is deep
+    assert lower_encoder(deep, 1) is layers[0]
+    two = lower_encoder(deep, 2)
+    assert isinstance(two, Deep)
+    assert list(two.layers) == layers[:2]
+    past = lower_encoder(Bypass(encoder=deep, passed=3), 1)
+    assert isinstance(past, Bypass)
+    assert (past.encoder, past.passed, past.width) == (layers[0], 3, 7)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "layer", "problem"),
+    [
+        (NoEncoder(width=4), 2, "no layer 2: the encoder has 1 layer"),
+        (Adapted(encoder=Deep(layers=[NoEncoder(width=4)] * 2), hidden=2), 1, "adapters are at the top"),
+    ],
+)
+def test_layers_that_cannot_be_read_are_refused(encoder: Encoder, layer: int, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        lower_encoder(encoder, layer)
