@@ -170,6 +170,8 @@ EXAMPLES = {
     "gonie evaluate runs/ner dev.conll --decode posterior --bias 0.5",
     "gonie evaluate runs/ner news=test.conll web=wnut.conll --map wnut",
     "gonie evaluate runs/ner test.jsonl --by year --noise --html report.html",
+    "gonie evaluate runs/ner-1 test.conll --ensemble runs/ner-2 --ensemble runs/ner-3",
+    "gonie evaluate runs/ner test.conll --mc-dropout 20",
     'gonie explain runs/pairs "A man plays the flute." "A man makes music."',
     'gonie explain runs/ner "George is happy about the election outcome." --nbest 3',
     'gonie explain runs/ner "Samsung managers met in Seoul." --span Samsung=ORG',
