@@ -132,7 +132,7 @@ OTHERS = {
         "type", "error", "Accuracy ", "Accuracy", "Pearson ", "p(tagging)", "(start)", "(end)",
         "spans", "eojeol", "syllable", "morpheme", "word", "values", "eojeols", "syllables", "morphemes",
         "ETA", "{0}: {1}, {2}, ETA {3}", "{0} s", "{0} of {1}", "accuracy", "predicts", "steps",
-        "size", "recipe", "parameters", "seed", "file", "{0} {1} at {2}..{3} {4}",
+        "size", "recipe", "parameters", "seed", "file", "members", "{0} {1} at {2}..{3} {4}",
         "for value", "for value; {0} unexplained", "{a|an} {0} file ({1})", "once", "examples", "characters",
         "seconds", "spaces", "commas", "semicolons", "choices", "relations", "column", "columns",
         "standard input", "Contents", "<{0}> without </{1}>", "</{0}> without <{1}>",
