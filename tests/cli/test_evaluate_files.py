@@ -61,7 +61,8 @@ def test_files_are_compared_with_the_first(gonie: Gonie, toy: Path, toy_run: Pat
     flags = [each for pair in zip(("--json", "--html", "--errors"), outputs, strict=True) for each in pair]
     outcome = gonie("evaluate", toy_run, f"news={toy / 'test.conll'}", f"web={web}", *flags)
     assert outcome.code == 0, outcome.err
-    rows = {line.split()[0]: line.split() for line in outcome.out.splitlines() if line.strip()}
+    lines = reversed(outcome.out.splitlines())  # of each file, the first line is kept
+    rows = {line.split()[0]: line.split() for line in lines if line.strip()}
     assert rows["news"][1:3] == ["20", "100.00"]
     assert rows["web"][1:3] == ["2*", "50.00"]
     assert rows["web"][-1] == "-50.00"

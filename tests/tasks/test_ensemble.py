@@ -45,6 +45,11 @@ def test_pair_models_are_not_combined(pair_runs: Path) -> None:
         load_model(pair_runs / "labels").with_passes(2)
 
 
+def test_other_things_are_not_combined(toy_run: Path) -> None:
+    with pytest.raises(InputError, match="only models on this machine can be combined: 'runs/x'"):
+        combine([gonie.load(toy_run), "runs/x"])
+
+
 def test_no_models_are_refused() -> None:
     with pytest.raises(InputError, match="no models to combine"):
         combine([])

@@ -369,7 +369,8 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
     return scores.page(
         title=f"{model.name}{say(' on ')}{names}",
         curve=RunFolder(model).history(),
-        details={"file": ", ".join(map(str, files.paths.values()))},
+        details={"file": ", ".join(map(str, files.paths.values()))}
+        | ({"members": loaded.model.members} if loaded.is_ensemble else {}),
         explain=None if explained is None else ErrorHeat(explained, scores.examples),
         first={
             "Scores by file": domains_part(found.domains, found.overall, evaluations)

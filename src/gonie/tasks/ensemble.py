@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gonie.errors import InputError
+from gonie.tasks.bundled import BundledModel
 from gonie.tasks.members import Advance, name_of
 from gonie.tasks.table import TASKS
 
@@ -21,6 +22,12 @@ def combine(models: Sequence[Any], advance: Advance | None = None) -> Any:
     """
     if not models:
         raise InputError("no models to combine", fix="Pass at least one")
+    for model in models:
+        if not isinstance(model, BundledModel):
+            raise InputError(
+                f"only models on this machine can be combined: {model!r}"[:200],
+                fix="Pass run folders or bundles",
+            )
     first, *others = models
     for model in others:
         if model.task != first.task:
