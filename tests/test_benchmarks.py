@@ -227,3 +227,43 @@ def test_ensembles_are_compared_with_single_models(toy: Path, toy_run: Path, tmp
     ]
     assert table[2].split(" | ")[2] == table[6].split(" | ")[2].split(" (")[0], "an ensemble of copies"
     assert run("uncertainty.py", "--table", tmp_path / "u.jsonl").strip() in out
+
+
+def counted(model: str, seed: int, **types: list[int]) -> str:
+    named = {"corpus": "halves", "model": model, "seed": seed, "fold": 1}
+    return json.dumps({**named, "types": types, "dev": 0.5, "test": 0.5})
+
+
+def test_new_types_are_compared_with_the_first_model_and_with_joint_training(tmp_path: Path) -> None:
+    lines = [
+        counted("first", 1, PER=[10, 10, 8], LOC=[10, 10, 8], ORG=[10, 0, 0]),
+        counted("distill", 1, PER=[10, 10, 7], LOC=[10, 10, 8], ORG=[10, 10, 5]),
+        counted("joint", 1, PER=[10, 10, 9], LOC=[10, 10, 9], ORG=[10, 10, 6]),
+    ]
+    (tmp_path / "n.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    out = run("new_types.py", "--table", tmp_path / "n.jsonl")
+    (row,) = [line for line in out.splitlines() if line.startswith("| distill |")]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[2:7] == ["70.00", "80.00", "75.00", "0.00", "-5.00"]
+    assert (cells[8], cells[10]) == ("50.00", "-10.00")
+
+
+def test_a_file_of_new_types_has_no_old_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    module = importlib.import_module("new_types")
+    block = "# id\n1\tAnna\tB-PER\t-\tx\n2\tHansol\tB-ORG\t-\tx\n3\tcame\tO\t-\tx"
+    assert module._only_new(block) == block.replace("B-PER", "O")
+
+
+def test_sequences_of_domains_are_printed_as_matrices(tmp_path: Path) -> None:
+    named = {"corpus": "shared", "seed": 1, "fold": 1, "dev": 0.5, "test": 0.5, "domains": ["a", "b"]}
+    records = [
+        {**named, "model": "plain", "scores": [[0.8, 0.1], [0.5, 0.6]]},
+        {**named, "model": "replay", "scores": [[0.8, 0.1], [0.7, 0.6]]},
+        {**named, "model": "joint", "scores": [[0.9, 0.7]]},
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n", "utf-8")
+    out = run("domain_sequence.py", "--table", tmp_path / "d.jsonl")
+    assert "| b | 50.00 | 60.00 |" in out
+    assert "| replay | 1 | 65.00 | 0.00 | +10.00 | 1.000 | 10.00 | 0.00 |" in out
+    assert "| all | 90.00 | 70.00 |" in out

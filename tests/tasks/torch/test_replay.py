@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def third(chain: Path, *changes: str, notes: list[str] | None = None) -> Any:
     """Prepare a tagger of firms that starts from the second run."""
-    settings = [f"train.start={chain / 'second'}", "train.keep_labels=true", *changes]
+    settings = ["train.keep_labels=true", *changes]
+    if not any(change.startswith("train.start=") for change in changes):
+        settings.append(f"train.start={chain / 'second'}")
     told = notes.append if notes is not None else lambda text: None
     return prepare(load_recipe(chain / "firms.toml", settings), told)
 
@@ -170,6 +173,23 @@ def test_a_file_that_is_gone_is_named_with_a_way_out(chain: Path, tmp_path: Path
         prepare(load_recipe(tmp_path / "firms.toml", changes), lambda text: None)
     kept = [*changes, f"data.replay={chain / 'people.conll'}"]
     prepare(load_recipe(tmp_path / "firms.toml", kept), lambda text: None)
+
+
+def test_an_earlier_run_that_is_gone_is_named(chain: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "second"
+    shutil.copytree(chain / "second", moved)
+    recipe = (moved / "recipe.toml").read_text("utf-8")
+    (moved / "recipe.toml").write_text(recipe.replace(str(chain / "first"), str(tmp_path / "gone")), "utf-8")
+    with pytest.raises(RecipeError, match=r"an earlier run is gone: .*gone; name a file .*data\.replay=FILE"):
+        third(chain, "train.replay=5", f"train.start={moved}")
+
+
+def test_runs_whose_labels_were_not_kept_are_not_replayed(chain: Path, tmp_path: Path) -> None:
+    recipe = load_recipe(chain / "places.toml", [f"train.start={chain / 'first'}", "train.epochs=1"])
+    assert start_run(recipe, tmp_path / "places", Silent()) is not None
+    notes: list[str] = []
+    third(chain, "train.replay=5", f"train.start={tmp_path / 'places'}", notes=notes)
+    assert [note.split(":")[0] for note in notes if note.startswith("replay")] == ["replay of places"]
 
 
 def test_replay_needs_a_start_and_its_labels(chain: Path) -> None:

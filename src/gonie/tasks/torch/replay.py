@@ -83,16 +83,18 @@ def replayed(
 
 
 def _of_starts(start: Start, reader: MemoryReader[Example]) -> Iterator[Memory[Example]]:
+    """Yield the training examples of the start, and of the runs whose labels it kept."""
+    way_out = f"name a file of kept {reader.noun} with --set data.replay=FILE"
+    recipe = start.recipe
     for folder, recipe in start.lineage:
         for file in recipe.data.files("train").values():
             if not locate(file).is_file():
-                raise RecipeError(
-                    [
-                        f"train.replay: the training file of {folder} is gone: {file}; name a file of kept "
-                        f"{reader.noun} with --set data.replay=FILE"
-                    ]
-                )
+                raise RecipeError([f"train.replay: the training file of {folder} is gone: {file}; {way_out}"])
         yield reader.read(folder.name, recipe)
+        if not recipe.train.keep_labels:
+            return
+    if recipe.train.start is not None:
+        raise RecipeError([f"train.replay: an earlier run is gone: {recipe.train.start}; {way_out}"])
 
 
 def _of_file(file: str, start: Start, reader: MemoryReader[Example]) -> Memory[Example]:

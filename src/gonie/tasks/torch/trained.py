@@ -68,10 +68,13 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
 
 
 def _earlier(recipe: CorpusRecipe) -> Iterator[tuple[Path, CorpusRecipe]]:
-    """Yield the runs that a recipe started from, the latest first, as far as they still exist."""
-    while recipe.train.start is not None and (Path(recipe.train.start) / RECIPE).is_file():
+    """Yield the runs that a recipe started from, the latest first, as far as they can still be read."""
+    while recipe.train.start is not None:
         folder = Path(recipe.train.start)
-        recipe = load_recipe(folder / RECIPE)
+        try:
+            recipe = load_recipe(folder / RECIPE)
+        except RecipeError:
+            return
         yield folder, recipe
 
 
