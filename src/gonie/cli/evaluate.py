@@ -295,7 +295,7 @@ def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found
         if files.named:
             print_unknown(console, getattr(scores.evaluation, "unknown_labels", {}))
     if files.named:
-        print_domains(console, found.domains, found.overall)
+        print_domains(console, found.domains)
     else:
         found.pooled.show(console)
     for column, groups in (found.by or {}).items():
@@ -323,9 +323,7 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
         details={"file": ", ".join(map(str, files.paths.values()))},
         explain=None if explained is None else ErrorHeat(explained, scores.examples),
         first={
-            "Scores by file": domains_part(found.domains, found.overall, evaluations)
-            if files.named
-            else None,
+            "Scores by file": domains_part(found.domains, evaluations) if files.named else None,
             "Scores by value": None if found.by is None else groups_part(found.by),
             "Scores under noise": None if found.noise is None else noise_part(found.noise),
         },

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from torch import nn
 
 from gonie.export.driver import export_model
 from gonie.export.exportable import Exportable
 from gonie.reports.cost import cost_rows
+from gonie.reports.group_tables import domains_part
+from gonie.reports.html.markup import fragment
 from gonie.system.files import atomic_write
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, RECIPE, REPORT
 from gonie.tasks.sections import EmbeddingConfig
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
+from gonie.tasks.torch.domain_evaluation import evaluate_domains
 from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.layers import resting_layers
@@ -54,23 +58,32 @@ def finish_examples(
     exportable = exportable or job.exportable(run.model.cpu())
     difference = export_model(exportable, run.folder / BUNDLE).difference
     note(f"exported the best model; its scores match the trained model's within {difference.value:.1g}")
-    evaluations: dict[str, Evaluated] = {}
+    answers: dict[Split, Sequence[Any]] = {}
     splits: tuple[Split, ...] = ("dev", "test")
     for split in splits:
         if size := job.size(split):
             note(f"scoring {size:,} {split} {job.noun} with the exported model")
-            evaluations[split] = job.evaluate(run.folder / BUNDLE, split)
-    scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
+            answers[split] = job.predict(run.folder / BUNDLE, job.examples(split))
+    evaluations: dict[str, Evaluated] = {
+        split: job.evaluate(job.examples(split), own) for split, own in answers.items()
+    }
+    domains = evaluate_domains(job, answers)
+    scores = {
+        split: {**evaluation.to_json(), **(domains[split].to_json() if split in domains else {})}
+        for split, evaluation in evaluations.items()
+    }
     atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
-    _write_report(job, run, evaluations, {})
-    return RunOutput(
+    output = RunOutput(
         results=[
             *(_result(split, evaluation) for split, evaluation in evaluations.items()),
             ("report", str(run.folder / REPORT)),
         ],
         evaluations=evaluations,
         baselines={},
+        domains=domains,
     )
+    _write_report(job, run, output, {})
+    return output
 
 
 def add_example_comparisons(
@@ -87,7 +100,7 @@ def add_example_comparisons(
     scores = {row.name: {split: e.to_json() for split, e in row.evaluations.items()} for row in rows}
     atomic_write(run.folder / BASELINE_SCORES, json.dumps(scores, ensure_ascii=False, indent=1))
     baselines = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
-    _write_report(job, run, output.evaluations, {"compared with": baselines})
+    _write_report(job, run, output, {"compared with": baselines})
     return replace(output, baselines=baselines)
 
 
@@ -138,15 +151,11 @@ def _shown(name: str) -> str:
     return name.replace("f1", "F1").replace("pearson", "Pearson")
 
 
-def _write_report(
-    job: ExampleJob,
-    run: TrainedRun,
-    evaluations: Mapping[str, Evaluated],
-    details: Mapping[str, object],
-) -> None:
-    last = list(evaluations)[-1]
+def _write_report(job: ExampleJob, run: TrainedRun, output: RunOutput, details: Mapping[str, object]) -> None:
+    last = list(output.evaluations)[-1]
+    parts = [domains_part(own.scores, own.evaluations, split=split) for split, own in output.domains.items()]
     page = job.report(
-        evaluations[last],
+        output.evaluations[last],
         title=f"{run.folder.name}: {last}",
         curve=run.history,
         details={
@@ -157,5 +166,6 @@ def _write_report(
             "seed": job.recipe.train.seed,
             "cost": cost_rows(run.cost()),
         },
+        first={"Scores by domain": fragment(*parts) if parts else None},
     )
     atomic_write(run.folder / REPORT, page)

@@ -15,6 +15,7 @@ from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.significance import Tally
 from gonie.reports.class_report import render_classes
+from gonie.reports.html.markup import Markup
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.bundle import TextBundle
@@ -70,9 +71,13 @@ class TextJob:
         """Return a job with the same data for another recipe."""
         return TextJob(recipe, self.data)
 
+    def examples(self, split: Split) -> Sequence[LabelledText]:
+        """Return the texts of a split."""
+        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]
+
     def size(self, split: Split) -> int:
         """Return the number of texts of a split."""
-        return len(self._texts(split))
+        return len(self.examples(split))
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -124,7 +129,7 @@ class TextJob:
 
     def encode(self, model: ClassifyingNetwork, split: Split, note: Note) -> EncodedTexts:
         """Encode the texts of a split, with the length limits of the predictor."""
-        encoded = self.predictor(model).encode(self._texts(split))
+        encoded = self.predictor(model).encode(self.examples(split))
         corpus = encoded.corpus
         sentences = with_context(model, corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=corpus.with_sentences(sentences))
@@ -141,18 +146,18 @@ class TextJob:
 
     def metric(self, split: Split) -> str:
         """Return the name of the score: accuracy, F1 or relation F1, depending on the labels."""
-        texts, encoding = self._texts(split), self.data.encoding
+        texts, encoding = self.examples(split), self.data.encoding
         some = () if encoding.multi_label else encoding.labels[:1]
         name, _ = self._headline(texts, [some] * len(texts))
         return METRICS.get(name, name)
 
-    def measure(self, split: Split, answers: Sequence[Classification]) -> float:
+    def measure(self, examples: Sequence[LabelledText], answers: Sequence[Classification]) -> float:
         """Return the main score of the evaluation."""
-        return self._headline(self._texts(split), [answer.labels for answer in answers])[1]
+        return self._headline(examples, [answer.labels for answer in answers])[1]
 
     def tally(self, split: Split, answers: Sequence[Classification]) -> Tally:
         """Return the gold and predicted labels of each text."""
-        return Tally.from_labels(self._texts(split), [answer.labels for answer in answers])
+        return Tally.from_labels(self.examples(split), [answer.labels for answer in answers])
 
     def temperature(self, model: ClassifyingNetwork) -> float:
         """Fit the temperature that calibrates the probabilities on dev."""
@@ -175,11 +180,17 @@ class TextJob:
         )
         return TextExportable(model, bundle, self.data.dev)
 
-    def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
-        """Evaluate an exported classifier on a split."""
+    def predict(self, bundle: Path, examples: Sequence[LabelledText]) -> list[Classification]:
+        """Return the labels of an exported classifier for each text."""
         classifier = load_text_bundle(read_bundle(bundle, {TextBundle.task: TextBundle}))
-        labels, multi_label = classifier.labels, classifier.multi_label
-        return score_texts(self._texts(split), classifier.pipe, labels=labels, multi_label=multi_label)
+        return list(classifier.pipe(examples))
+
+    def evaluate(
+        self, examples: Sequence[LabelledText], answers: Sequence[Classification]
+    ) -> ClassEvaluation:
+        """Evaluate the labels of an exported classifier."""
+        labels, multi_label = self.data.encoding.labels, self.data.encoding.multi_label
+        return score_texts(examples, lambda texts: answers, labels=labels, multi_label=multi_label)
 
     def report(
         self,
@@ -188,9 +199,10 @@ class TextJob:
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Markup | None],
     ) -> str:
         """Return the evaluation as an HTML page."""
-        return render_classes(evaluation, title=title, curve=curve, details=details)
+        return render_classes(evaluation, title=title, curve=curve, details=details, first=first)
 
     def baselines(self) -> Iterator[BaselineScores]:
         """Yield the baseline that always predicts the most frequent label."""
@@ -237,6 +249,3 @@ class TextJob:
     def _words(self) -> WordTable | None:
         """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding.words, self.data.pretrained)
-
-    def _texts(self, split: Split) -> Sequence[LabelledText]:
-        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

@@ -13,6 +13,7 @@ from gonie.metrics.baselines import BASELINES
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
 from gonie.nn.heads.support import SupportHead
+from gonie.reports.html.markup import Markup
 from gonie.reports.tag_report import render
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
@@ -74,9 +75,13 @@ class TagJob:
         """Return a job with the same data for another recipe."""
         return TagJob(recipe, self.data)
 
+    def examples(self, split: Split) -> Sequence[Sentence]:
+        """Return the sentences of a split."""
+        return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
+
     def size(self, split: Split) -> int:
         """Return the number of sentences of a split."""
-        return len(self._sentences(split))
+        return len(self.examples(split))
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -143,7 +148,7 @@ class TagJob:
 
     def encode(self, model: TaggingNetwork, split: Split, note: Note) -> EncodedSentences:
         """Encode the sentences of a split, long ones in windows."""
-        encoded = self.predictor(model).encode(self._sentences(split))
+        encoded = self.predictor(model).encode(self.examples(split))
         return encoded._replace(corpus=with_context(model, encoded.corpus, self.recipe.model, note))
 
     def encode_file(self, model: TaggingNetwork, name: str, note: Note) -> Corpus:
@@ -160,16 +165,15 @@ class TagJob:
         """Return the name of the score: F1 over spans, or that of ``METRICS`` for the tag scheme."""
         return METRICS.get(self.data.encoding.scheme.kind, "F1")
 
-    def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
+    def measure(self, examples: Sequence[Sentence], answers: Sequence[Tagging]) -> float:
         """Return the main score of the evaluation."""
         tags = [tagging.tags for tagging in answers]
-        scheme = self.data.encoding.scheme
-        return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
+        return evaluate(examples, tags, scheme=self.data.encoding.scheme, bootstrap=0).headline[1]
 
     def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
         """Return the gold and predicted spans of each sentence."""
         tags = [tagging.tags for tagging in answers]
-        return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
+        return Tally.from_tags(self.examples(split), tags, self.data.encoding.scheme)
 
     def temperature(self, model: TaggingNetwork, note: Note = _silent) -> float:
         """Fit the temperature that calibrates the probabilities of spans on dev. It is 1 for plain tags."""
@@ -203,17 +207,20 @@ class TagJob:
         )
         return TagExportable(model, bundle, [sentence for sentence in self.data.dev if sentence.words])
 
-    def evaluate(self, bundle: Path, split: Split) -> Evaluation:
-        """Evaluate an exported tagger on a split, in the tag scheme of the training file.
+    def predict(self, bundle: Path, examples: Sequence[Sentence]) -> Sequence[Tagging]:
+        """Return the tags of an exported tagger for each sentence."""
+        tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
+        return tagger.tag_sentences(examples)
+
+    def evaluate(self, examples: Sequence[Sentence], answers: Sequence[Tagging]) -> Evaluation:
+        """Evaluate the tags of an exported tagger, in the tag scheme of the training file.
 
         Accuracy depends on the scheme, and ``gonie evaluate`` also counts the tags of a file in its scheme.
         """
-        sentences, encoding = self._sentences(split), self.data.encoding
-        tagger = load_tag_bundle(read_bundle(bundle, {TagBundle.task: TagBundle}))
-        scheme = self._file_scheme()
+        encoding, scheme = self.data.encoding, self._file_scheme()
         return score_taggings(
-            [_in_scheme(sentence, encoding.scheme, scheme) for sentence in sentences],
-            tagger.tag_sentences(sentences),
+            [_in_scheme(sentence, encoding.scheme, scheme) for sentence in examples],
+            answers,
             scheme=scheme,
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
@@ -227,9 +234,10 @@ class TagJob:
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Markup | None],
     ) -> str:
         """Return the evaluation as an HTML page."""
-        return render(evaluation, title=title, curve=curve, details=details)
+        return render(evaluation, title=title, curve=curve, details=details, first=first)
 
     def baselines(self) -> Iterator[BaselineScores]:
         """Yield the scores of baselines, fitted to the same sentences."""
@@ -256,9 +264,6 @@ class TagJob:
         if given is None or "IO" in (own.kind, given.kind) or not given.separator:
             return own
         return given
-
-    def _sentences(self, split: Split) -> Sequence[Sentence]:
-        return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
 
 
 def _in_scheme(sentence: Sentence, source: Scheme, target: Scheme) -> Sentence:
