@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
+from gonie.metrics.domain_scores import DomainScores
 from gonie.metrics.grouped import GroupScore
 from gonie.metrics.novelty import Recall
 from gonie.metrics.robustness import NoiseCurve, NoiseScore
@@ -46,7 +47,8 @@ def printed(show: Callable[..., None], *values: Any) -> str:
 def test_names_of_groups_are_data() -> None:
     shown = printed(print_groups, HOSTILE, GROUPS)
     assert shown.count(HOSTILE) == 2
-    found = page("x", groups_part({HOSTILE: GROUPS}), domains_part(GROUPS, GROUPS["2004"], {}))
+    domains = DomainScores.of_files(GROUPS, GROUPS["2004"])
+    found = page("x", groups_part({HOSTILE: GROUPS}), domains_part(domains, {}))
     assert "<script>x" not in found
 
 
@@ -60,16 +62,43 @@ def test_small_groups_are_marked_and_missing_recall_is_a_dash() -> None:
 
 
 def test_gaps_have_a_sign_and_the_first_file_has_none() -> None:
-    domains = {"news": GROUPS["2004"], "web": GROUPS[HOSTILE]}
-    lines = printed(print_domains, domains, GROUPS["2004"]).splitlines()
+    domains = DomainScores.of_files({"news": GROUPS["2004"], "web": GROUPS[HOSTILE]}, GROUPS["2004"])
+    lines = printed(print_domains, domains).splitlines()
     assert lines[1].split()[-1] == "–"
     assert lines[2].split()[-1] == "-25.00"
-    assert "-50.50 – +0.50" in domains_part(domains, GROUPS["2004"], {}), "the interval of the gap"
+    assert "-50.50 – +0.50" in domains_part(domains, {}), "the interval of the gap"
+
+
+def test_domains_of_a_run_are_compared_with_those_trained_on() -> None:
+    domains = {"news": GROUPS["2004"], "web": GROUPS[HOSTILE]}
+    found = DomainScores(domains, GROUPS["2004"], ("news",), GROUPS["2004"], trained="dev")
+    console = Console(file=io.StringIO(), width=120)
+    print_domains(console, found, split="test")
+    header, news, web, trained, *_ = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert header.startswith("domain (test)")
+    assert news.startswith("news ")
+    assert web.startswith("web (out of domain)")
+    assert web.split()[-1] == "-25.00"
+    assert trained.startswith("trained on (dev)")
+    page = domains_part(found, {}, split="test")
+    assert "the gap to the domains trained on" in page
+    assert "web (out of domain)" in page
+    files = DomainScores.of_files(domains, GROUPS["2004"])
+    assert "out of domain" not in domains_part(files, {}, split="dev")
+
+
+def test_without_a_reference_there_is_no_gap() -> None:
+    found = DomainScores({"web": GROUPS["2004"]}, None, (), None, trained="dev")
+    assert found.gaps == {}
+    lines = printed(lambda console: print_domains(console, found, split="test")).splitlines()
+    assert lines[1].startswith("web (out of domain)")
+    assert lines[2].startswith("seen: "), "no row of domains that were trained on"
 
 
 def test_a_terminal_of_80_columns_cuts_nothing() -> None:
     console = Console(file=io.StringIO(), width=80)
-    print_domains(console, {"news": GROUPS["2004"], "web": GROUPS["2005"]}, GROUPS["2004"])
+    domains = {"news": GROUPS["2004"], "web": GROUPS["2005"]}
+    print_domains(console, DomainScores.of_files(domains, GROUPS["2004"]))
     print_noise(console, CURVE)
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "…" not in shown

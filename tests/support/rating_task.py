@@ -472,6 +472,10 @@ class RatingJob:
         """Return the multiples of the learning rate."""
         return layer_rates(model, self.recipe.train)
 
+    def examples(self, split: Split) -> Sequence[LabelledText]:
+        """Return the texts of a split."""
+        return self.splits[split]
+
     def size(self, split: Split) -> int:
         """Return the number of texts in a split."""
         return len(self.splits[split])
@@ -525,9 +529,9 @@ class RatingJob:
         """Return the name of the score."""
         return "accuracy"
 
-    def measure(self, split: Split, answers: Sequence[float]) -> float:
+    def measure(self, examples: Sequence[LabelledText], answers: Sequence[float]) -> float:
         """Return the share of correct ratings."""
-        return RatingScores.measure(self.splits[split], answers).headline[1]
+        return RatingScores.measure(examples, answers).headline[1]
 
     def tally(self, split: Split, answers: Sequence[float]) -> Tally:
         """Count correct ratings, as if the ratings were labels."""
@@ -544,11 +548,14 @@ class RatingJob:
         )
         return RatingExportable(model, RatingBundle(encoding=self.encoding, about=about), self.splits["dev"])
 
-    def evaluate(self, bundle: Path, split: Split) -> RatingScores:
-        """Measure an exported rater on a split."""
+    def predict(self, bundle: Path, examples: Sequence[LabelledText]) -> list[float]:
+        """Return the ratings of an exported rater."""
         rater = load_rater(read_bundle(bundle, {RatingBundle.task: RatingBundle}))
-        texts = self.splits[split]
-        return RatingScores.measure(texts, [found.value for found in rater.pipe(text.text for text in texts)])
+        return [found.value for found in rater.pipe(text.text for text in examples)]
+
+    def evaluate(self, examples: Sequence[LabelledText], answers: Sequence[float]) -> RatingScores:
+        """Measure the ratings of an exported rater."""
+        return RatingScores.measure(examples, answers)
 
     def report(
         self,
@@ -557,6 +564,7 @@ class RatingJob:
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Any],
     ) -> str:
         """Return the scores as an HTML page."""
         return evaluation.page(title)

@@ -72,7 +72,17 @@ OnEvent: TypeAlias = Callable[[RunEvent], object]
 
 def run_scores(result: RunResult) -> dict[str, ModelScores]:
     """Return the scores of a finished run by split."""
-    return {split: ModelScores(found) for split, found in result.evaluations.items()}
+    domains = result.output.domains
+    return {
+        split: ModelScores(
+            found,
+            domains={name: ModelScores(each) for name, each in domains[split].evaluations.items()},
+            gap=domains[split].scores.gaps,
+        )
+        if split in domains
+        else ModelScores(found)
+        for split, found in result.evaluations.items()
+    }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gonie.metrics.grouped import Gap, GroupScore, gap
+from gonie.metrics.grouped import Gap, GroupScore
 from gonie.metrics.robustness import NoiseScore
 from gonie.metrics.separation import Separation
 from gonie.reports.html.markup import element, fragment, row, table
@@ -152,12 +152,11 @@ class ModelScores:
 def model_scores(found: EvaluatedFiles, notes: Mapping[str, Sequence[str]]) -> ModelScores:
     """Return the scores of files. ``notes`` are those on each file."""
     domains = {name: ModelScores(each.evaluation, tuple(notes[name])) for name, each in found.files.items()}
-    others = [name for name in found.files if found.domains[name] is not found.first]
     return ModelScores(
         found.pooled.evaluation,
         tuple(note for own in notes.values() for note in own),
         domains=domains if found.named else {},
-        gap={name: gap(found.domains[name], found.first) for name in others},
+        gap=found.domains.gaps,
         separation=found.separation if found.named else {},
         by=found.by or {},
         noise=() if found.noise is None else found.noise.scores,

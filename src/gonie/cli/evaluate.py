@@ -343,7 +343,7 @@ def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found
         if files.named:
             print_unknown(console, getattr(scores.evaluation, "unknown_labels", {}))
     if files.named:
-        print_domains(console, found.domains, found.overall)
+        print_domains(console, found.domains)
         print_separation(console, found.separation)
     else:
         found.pooled.show(console)
@@ -373,9 +373,7 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
         | ({"members": loaded.model.members} if loaded.is_ensemble else {}),
         explain=None if explained is None else ErrorHeat(explained, scores.examples),
         first={
-            "Scores by file": domains_part(found.domains, found.overall, evaluations)
-            if files.named
-            else None,
+            "Scores by file": domains_part(found.domains, evaluations) if files.named else None,
             "Uncertainty by file": separation_part(found.separation) if files.named else None,
             "Scores by value": None if found.by is None else groups_part(found.by),
             "Scores under noise": None if found.noise is None else noise_part(found.noise),

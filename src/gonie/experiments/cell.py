@@ -22,6 +22,7 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
 from gonie.tasks.torch.job import ExampleJob, Split
 from gonie.tasks.torch.prepare import data_key, prepare
+from gonie.text.domains import domain_places
 from gonie.training.cost import metered_run, metered_scoring
 from gonie.training.fit import (
     COMPILING,
@@ -180,10 +181,8 @@ def _by_domain(job: ExampleJob, split: Split, tally: Tally) -> dict[str, float] 
     """Return the score on each named file of a split, if its files have names."""
     if not isinstance(getattr(job.recipe.data, split, None), dict):
         return None
-    rows: dict[str, list[int]] = {}
-    for row, name in enumerate(job.domains_of(split)):
-        rows.setdefault(name, []).append(row)
-    return {name: replace(tally, counts=tally.counts[own]).f1 for name, own in rows.items()}
+    places = domain_places(job.examples(split))
+    return {name: replace(tally, counts=tally.counts[own]).f1 for name, own in places.items()}
 
 
 class ProgressReporter:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from gonie.messages import say
+from gonie.metrics.domain_scores import DomainScores
 from gonie.metrics.grouped import Gap, GroupScore
 from gonie.metrics.novelty import Recall
 from gonie.metrics.robustness import NoiseCurve, NoiseScore
@@ -75,8 +77,34 @@ def _recall(found: Recall | None) -> str:
     return "–" if found is None or not found.gold else percent(found.recall)
 
 
+class DomainWords(NamedTuple):
+    """The texts of a table of domains: the heading of their names, the last row, and the caption."""
+
+    column: str
+    overall: str
+    caption: str
+
+
+def domain_words(found: DomainScores, split: str) -> DomainWords:
+    """Return the texts of a table of files, or of the domains of a split of a run."""
+    if not split:
+        return DomainWords(
+            "file", say("all files"), "Scores in percent, by file, and the gap to the first file"
+        )
+    caption = "Scores in percent, by domain, and the gap to the domains trained on"
+    if not found.trained:
+        caption = "Scores in percent, by domain, and the gap to the first domain"
+    overall = f"trained on ({found.trained})" if found.trained else "all domains"
+    return DomainWords(say(f"domain ({split})"), say(overall), caption)
+
+
+def domain_name(found: DomainScores, name: str) -> str:
+    """Return the name of a domain, and whether it was not trained on."""
+    return f"{name} ({say('out of domain')})" if name in found.outside else name
+
+
 def gap_cells(difference: Gap | None) -> list[str]:
-    """Return the cells of a difference and its interval. Those of the first file are empty."""
+    """Return the cells of a difference and its interval. Those of the reference are empty."""
     if difference is None:
         return ["", ""]
     interval = difference.interval

@@ -8,7 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from gonie.messages import say
-from gonie.metrics.grouped import GroupScore, gap
+from gonie.metrics.domain_scores import DomainScores
+from gonie.metrics.grouped import GroupScore
 from gonie.metrics.robustness import NoiseCurve
 from gonie.reports.group_cells import (
     FEW,
@@ -17,6 +18,8 @@ from gonie.reports.group_cells import (
     SEEN_NOTE,
     SEPARATION_NOTE,
     Separations,
+    domain_name,
+    domain_words,
     gap_cells,
     group_cells,
     group_columns,
@@ -42,19 +45,20 @@ def print_groups(console: Console, column: str, groups: Mapping[str, GroupScore]
     _print_notes(console, groups)
 
 
-def print_domains(console: Console, domains: Mapping[str, GroupScore], pooled: GroupScore) -> None:
-    """Print the scores of each file, their gaps to the first one, and the score on all of them."""
-    novelty = has_novelty([*domains.values(), pooled])
-    first = next(iter(domains.values()))
-    grid = score_grid(("file", *group_columns([pooled]), "gap"))
-    for name, score in domains.items():
-        difference = None if score is first else gap(score, first)
-        grid.add_row(Text(one_line(name)), *group_cells(score, novelty=novelty), gap_cells(difference)[0])
-    if len(domains) > 1:
+def print_domains(console: Console, found: DomainScores, *, split: str = "") -> None:
+    """Print the scores of files, or of the domains of a split, with their gaps to the reference."""
+    scores = [*found.scores.values()]
+    novelty, words = has_novelty(scores), domain_words(found, split)
+    grid = score_grid((words.column, *group_columns(scores), "gap"))
+    for name, score in found.scores.items():
+        cells = group_cells(score, novelty=novelty)
+        difference, _ = gap_cells(found.gaps.get(name))
+        grid.add_row(Text(one_line(domain_name(found, name))), *cells, difference)
+    if found.overall is not None and (len(scores) > 1 or found.outside):
         grid.add_section()
-        grid.add_row(say("all files"), *group_cells(pooled, novelty=novelty), "", style="bold")
+        grid.add_row(words.overall, *group_cells(found.overall, novelty=novelty), "", style="bold")
     console.print(grid)
-    _print_notes(console, domains)
+    _print_notes(console, found.scores)
 
 
 def print_separation(console: Console, separation: Separations) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from gonie.messages import say
 from gonie.metrics.classes import ClassEvaluation
+from gonie.metrics.domain_scores import DomainScores
 from gonie.metrics.evaluation import Evaluation
-from gonie.metrics.grouped import GroupScore, gap
+from gonie.metrics.grouped import GroupScore
 from gonie.metrics.robustness import NoiseCurve, NoiseScore
 from gonie.reports.group_cells import (
     FEW,
@@ -16,6 +17,8 @@ from gonie.reports.group_cells import (
     SEEN_NOTE,
     SEPARATION_NOTE,
     Separations,
+    domain_name,
+    domain_words,
     gap_cells,
     group_cells,
     group_columns,
@@ -69,37 +72,30 @@ def _groups_table(column: str, groups: Mapping[str, GroupScore]) -> Markup:
     )
 
 
-def domains_part(
-    domains: Mapping[str, GroupScore], pooled: GroupScore, evaluations: Mapping[str, object]
-) -> Markup:
-    """Render a table of the scores of each file, with its gap to the first one, and the labels of each."""
-    novelty = has_novelty([*domains.values(), pooled])
-    first = next(iter(domains.values()))
-    header = ("file", *group_columns([pooled]), "gap", "95% interval", "0 – 100")
+def domains_part(found: DomainScores, evaluations: Mapping[str, object], *, split: str = "") -> Markup:
+    """Render a table of the scores of each file, or of each domain of a split, and the labels of each."""
+    scores = [*found.scores.values()]
+    novelty, words = has_novelty(scores), domain_words(found, split)
+    header = (words.column, *group_columns(scores), "gap", "95% interval", "0 – 100")
     rows = [
         row(
-            name,
+            domain_name(found, name),
             *group_cells(score, novelty=novelty),
-            *gap_cells(None if score is first else gap(score, first)),
+            *gap_cells(found.gaps.get(name)),
             _bar(score),
             names=header,
         )
-        for name, score in domains.items()
+        for name, score in found.scores.items()
     ]
-    total = row(
-        say("all files"),
-        *group_cells(pooled, novelty=novelty),
-        *gap_cells(None),
-        _bar(pooled),
-        names=header,
-        class_="total",
-    )
-    caption = "Scores in percent, by file, and the gap to the first file"
+    if found.overall is not None:
+        cells = [*group_cells(found.overall, novelty=novelty), *gap_cells(None), _bar(found.overall)]
+        rows.append(row(words.overall, *cells, names=header, class_="total"))
+    together = len(scores) > 1 and not split
     return fragment(
-        table(caption=caption, header=header, rows=[*rows, total], class_="stack"),
-        *_notes(domains),
+        table(caption=words.caption, header=header, rows=rows, class_="stack"),
+        *_notes(found.scores),
         *(_labels(name, evaluation) for name, evaluation in evaluations.items()),
-        note("The other parts of this page are about all files together.") if len(domains) > 1 else None,
+        note("The other parts of this page are about all files together.") if together else None,
     )
 
 

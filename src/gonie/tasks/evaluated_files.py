@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gonie.errors import InputError
-from gonie.metrics.grouped import GroupScore, gap, group_by
+from gonie.metrics.domain_scores import DomainScores
+from gonie.metrics.grouped import GroupScore, group_by
 from gonie.metrics.robustness import NoiseCurve
 from gonie.metrics.separation import Separation, measure_separation
 from gonie.tasks.evaluation import ALL_RULES, META, Evaluator, FileScores, PredictedExamples
@@ -35,12 +36,10 @@ class EvaluatedFiles:
     noise: NoiseCurve | None = None
 
     @cached_property
-    def domains(self) -> dict[str, GroupScore]:
-        """The main score of each file."""
-        return {
-            name: GroupScore.of(scores.evaluation, len(scores.predictions))
-            for name, scores in self.files.items()
-        }
+    def domains(self) -> DomainScores:
+        """The main score of each file, and of all of them."""
+        own = {name: _main_score(scores) for name, scores in self.files.items()}
+        return DomainScores.of_files(own, _main_score(self.pooled))
 
     @cached_property
     def separation(self) -> dict[str, dict[str, Separation]]:
@@ -56,16 +55,6 @@ class EvaluatedFiles:
             for name, scores in others
         }
 
-    @property
-    def first(self) -> GroupScore:
-        """The main score of the first file."""
-        return next(iter(self.domains.values()))
-
-    @cached_property
-    def overall(self) -> GroupScore:
-        """The main score on all files."""
-        return GroupScore.of(self.pooled.evaluation, len(self.pooled.predictions))
-
     def to_json(self) -> dict[str, Any]:
         """Return all results as fractions and counts.
 
@@ -74,9 +63,9 @@ class EvaluatedFiles:
         record = dict(self.pooled.evaluation.to_json())
         if self.named:
             record = {
-                "headline": self.overall.measure,
+                "headline": self.pooled.evaluation.headline[0],
                 "domains": {name: scores.evaluation.to_json() for name, scores in self.files.items()},
-                "gap": {name: gap(own, self.first).to_json() for name, own in [*self.domains.items()][1:]},
+                "gap": {name: own.to_json() for name, own in self.domains.gaps.items()},
                 "separation": separation_json(self.separation),
                 "pooled": record,
             }
@@ -92,6 +81,10 @@ def separation_json(separation: Mapping[str, Mapping[str, Separation]]) -> dict[
     return {
         name: {by: found.to_json() for by, found in scores.items()} for name, scores in separation.items()
     }
+
+
+def _main_score(scores: FileScores) -> GroupScore:
+    return GroupScore.of(scores.evaluation, len(scores.predictions))
 
 
 def groups_json(groups: Groups) -> dict[str, Any]:

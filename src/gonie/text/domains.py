@@ -27,6 +27,15 @@ def in_domain(example: Example, domain: str) -> Example:
     return replace(example, meta={**example.meta, DOMAIN: domain}) if domain else example
 
 
+def domain_places(examples: Iterable[HasMeta]) -> dict[str, list[int]]:
+    """Return the numbers of the examples of each domain, in the order of their first example."""
+    places: dict[str, list[int]] = {}
+    for at, example in enumerate(examples):
+        if DOMAIN in example.meta:
+            places.setdefault(example.meta[DOMAIN], []).append(at)
+    return places
+
+
 def domain_names(examples: Iterable[HasMeta]) -> list[str]:
     """Return the domains of the examples, in the order of their first example."""
-    return list(dict.fromkeys(example.meta[DOMAIN] for example in examples if DOMAIN in example.meta))
+    return list(domain_places(examples))

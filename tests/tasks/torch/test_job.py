@@ -88,10 +88,11 @@ def test_the_dev_score_the_tally_and_the_exported_model_agree(make: Make, tmp_pa
     assert len(dev.tally().counts) == 20
     assert dev.tally().f1 == pytest.approx(dev.score())
     assert export_model(job.exportable(session.model), tmp_path / "bundle").difference.value < 1e-3
-    evaluation = job.evaluate(tmp_path / "bundle", "dev")
+    examples = job.examples("dev")
+    evaluation = job.evaluate(examples, job.predict(tmp_path / "bundle", examples))
     assert evaluation.headline[1] == pytest.approx(dev.score())
     assert evaluation.headline[0].replace("f1", "F1") == dev.metric
-    page = job.report(evaluation, title="a title", curve=[], details={})
+    page = job.report(evaluation, title="a title", curve=[], details={}, first={})
     assert "a title" in page
 
 

@@ -18,6 +18,7 @@ from rich.text import Text
 from gonie.messages import say
 from gonie.reports.console import MessageConsole
 from gonie.reports.cost import cost_line
+from gonie.reports.group_grid import print_domains
 from gonie.text.report import clock
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ class TrainingDisplay:
             return
         for name, value in result.output.results:
             self._console.print(f"{escape(say(name))} [bold]{escape(say(value))}[/bold]")
+        for split, found in result.output.domains.items():
+            print_domains(self._console, found.scores, split=split)
         for name, line in result.baselines.items():
             self._console.print(f"  compared with {name}: {line}", markup=False)
         self._console.print(f"best epoch {result.best_epoch}, {clock(result.seconds)} in total")

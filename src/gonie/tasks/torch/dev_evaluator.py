@@ -8,6 +8,7 @@ from typing import Any
 from gonie.metrics.significance import Tally
 from gonie.tasks.torch.job import ExampleJob, Split
 from gonie.tasks.torch.training_setup import DevScore
+from gonie.text.domains import domain_places
 
 
 class DevEvaluator:
@@ -29,12 +30,23 @@ class DevEvaluator:
 
     def score(self) -> float:
         """Return the score, which selects the best epoch."""
-        return self._job.measure(self._split, self.answers())
+        return self._job.measure(self._job.examples(self._split), self.answers())
 
     def evaluate(self) -> DevScore:
-        """Return the score with its name and its display text."""
-        value = self.score()
-        return DevScore(value, self.metric, f"{self._split} {self.metric} {100 * value:6.2f}")
+        """Return the score with its name, its display text, and the score of each of several domains."""
+        examples, answers = self._job.examples(self._split), self.answers()
+        value = self._job.measure(examples, answers)
+        places = domain_places(examples)
+        domains = {
+            name: self._job.measure([examples[at] for at in own], [answers[at] for at in own])
+            for name, own in places.items()
+        }
+        return DevScore(
+            value,
+            self.metric,
+            f"{self._split} {self.metric} {100 * value:6.2f}",
+            {"domains": domains} if len(domains) > 1 else {},
+        )
 
     def tally(self) -> Tally:
         """Return the gold and predicted counts of each example, to compare two models."""

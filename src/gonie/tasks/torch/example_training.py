@@ -6,17 +6,21 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
 from gonie.export.driver import export_model
 from gonie.export.exportable import Exportable
 from gonie.reports.cost import cost_rows
+from gonie.reports.group_tables import domains_part
+from gonie.reports.html.markup import fragment
 from gonie.system.files import atomic_write
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, FORGETTING, RECIPE, REPORT
 from gonie.tasks.sections import EmbeddingConfig
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
+from gonie.tasks.torch.domain_evaluation import evaluate_domains
 from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.forgetting import measure_forgetting
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
@@ -56,19 +60,25 @@ def finish_examples(
     exportable = exportable or job.exportable(run.model.cpu())
     difference = export_model(exportable, run.folder / BUNDLE).difference
     note(f"exported the best model; its scores match the trained model's within {difference.value:.1g}")
-    evaluations: dict[str, Evaluated] = {}
+    answers: dict[Split, Sequence[Any]] = {}
     splits: tuple[Split, ...] = ("dev", "test")
     for split in splits:
         if size := job.size(split):
             note(f"scoring {size:,} {split} {job.noun} with the exported model")
-            evaluations[split] = job.evaluate(run.folder / BUNDLE, split)
-    scores = {split: evaluation.to_json() for split, evaluation in evaluations.items()}
+            answers[split] = job.predict(run.folder / BUNDLE, job.examples(split))
+    evaluations: dict[str, Evaluated] = {
+        split: job.evaluate(job.examples(split), own) for split, own in answers.items()
+    }
+    domains = evaluate_domains(job, answers)
+    scores = {
+        split: {**evaluation.to_json(), **(domains[split].to_json() if split in domains else {})}
+        for split, evaluation in evaluations.items()
+    }
     atomic_write(run.folder / EVALUATION, json.dumps(scores, ensure_ascii=False, indent=1))
     forgetting = measure_forgetting(job, run.folder / BUNDLE, note)
     if forgetting is not None:
         atomic_write(run.folder / FORGETTING, json.dumps(forgetting.to_json(), ensure_ascii=False, indent=1))
-    _write_report(job, run, evaluations, {})
-    return RunOutput(
+    output = RunOutput(
         results=[
             *(_result(split, evaluation) for split, evaluation in evaluations.items()),
             *(forgetting.rows() if forgetting else ()),
@@ -76,7 +86,10 @@ def finish_examples(
         ],
         evaluations=evaluations,
         baselines={},
+        domains=domains,
     )
+    _write_report(job, run, output, {})
+    return output
 
 
 def add_example_comparisons(
@@ -93,7 +106,7 @@ def add_example_comparisons(
     scores = {row.name: {split: e.to_json() for split, e in row.evaluations.items()} for row in rows}
     atomic_write(run.folder / BASELINE_SCORES, json.dumps(scores, ensure_ascii=False, indent=1))
     baselines = {row.name: ", ".join(_line(*item) for item in row.evaluations.items()) for row in rows}
-    _write_report(job, run, output.evaluations, {"compared with": baselines})
+    _write_report(job, run, output, {"compared with": baselines})
     return replace(output, baselines=baselines)
 
 
@@ -156,15 +169,11 @@ def _forgetting(path: Path) -> dict[str, object]:
     return {"old data": rows}
 
 
-def _write_report(
-    job: ExampleJob,
-    run: TrainedRun,
-    evaluations: Mapping[str, Evaluated],
-    details: Mapping[str, object],
-) -> None:
-    last = list(evaluations)[-1]
+def _write_report(job: ExampleJob, run: TrainedRun, output: RunOutput, details: Mapping[str, object]) -> None:
+    last = list(output.evaluations)[-1]
+    parts = [domains_part(own.scores, own.evaluations, split=split) for split, own in output.domains.items()]
     page = job.report(
-        evaluations[last],
+        output.evaluations[last],
         title=f"{run.folder.name}: {last}",
         curve=run.history,
         details={
@@ -176,5 +185,6 @@ def _write_report(
             **_forgetting(run.folder / FORGETTING),
             "cost": cost_rows(run.cost()),
         },
+        first={"Scores by domain": fragment(*parts) if parts else None},
     )
     atomic_write(run.folder / REPORT, page)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from gonie.export.exportable import Exportable
 from gonie.features.corpus import Examples
 from gonie.metrics.counts import Counts
+from gonie.metrics.domain_scores import DomainScores
 from gonie.metrics.intervals import Interval
 from gonie.metrics.significance import Tally
+from gonie.reports.html.markup import Markup
 from gonie.system.cost import RunCost
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
@@ -54,6 +56,22 @@ class Evaluated(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class EvaluatedDomains:
+    """The evaluation of each domain of a split, and how they compare."""
+
+    evaluations: Mapping[str, Evaluated]
+    scores: DomainScores
+
+    def to_json(self) -> dict[str, object]:
+        """Return the results of each domain, its gap to those trained on, and the names of the others."""
+        return {
+            "domains": {name: evaluation.to_json() for name, evaluation in self.evaluations.items()},
+            "gap": {name: gap.to_json() for name, gap in self.scores.gaps.items()},
+            "out_of_domain": self.scores.outside,
+        }
+
+
 class BaselineScores(NamedTuple):
     """A baseline or variant, scored on the same data."""
 
@@ -86,6 +104,8 @@ class RunOutput:
     """The evaluations by split: dev, and test if there is one. Empty for a language model."""
     baselines: Mapping[str, str]
     """A line of scores for each baseline and variant, by name."""
+    domains: Mapping[str, EvaluatedDomains] = field(default_factory=dict)
+    """The evaluations of the domains of a split, if there are several."""
     commands: Sequence[str] = ()
     """Commands to try next. A job gives only those that do not follow from its task."""
 
@@ -169,12 +189,12 @@ class ExampleJob(Job, Protocol):
         """Return a job with the same data for another recipe with the same ``prepare.data_key``."""
         ...
 
-    def size(self, split: Split) -> int:
-        """Return the number of examples of a split."""
+    def examples(self, split: Split) -> Sequence[Any]:
+        """Return the examples of a split, each with its named values in ``meta``."""
         ...
 
-    def domains_of(self, split: Split) -> Sequence[str]:
-        """Return the name of the file of each example of a split, empty if the file has no name."""
+    def size(self, split: Split) -> int:
+        """Return the number of examples of a split."""
         ...
 
     def compute_once(self, model: Any, note: Note) -> None:
@@ -204,8 +224,8 @@ class ExampleJob(Job, Protocol):
         """Return the name of the score of ``measure``."""
         ...
 
-    def measure(self, split: Split, answers: Sequence[Any]) -> float:
-        """Return the score of the predictions for a split."""
+    def measure(self, examples: Sequence[Any], answers: Sequence[Any]) -> float:
+        """Return the score of the predictions for examples of a split."""
         ...
 
     def tally(self, split: Split, answers: Sequence[Any]) -> Tally:
@@ -216,8 +236,12 @@ class ExampleJob(Job, Protocol):
         """Return the model with the contents of its bundle, and dev examples to test the export."""
         ...
 
-    def evaluate(self, bundle: Path, split: Split) -> Evaluated:
-        """Evaluate an exported model on a split."""
+    def predict(self, bundle: Path, examples: Sequence[Any]) -> Sequence[Any]:
+        """Return the prediction of an exported model for each example."""
+        ...
+
+    def evaluate(self, examples: Sequence[Any], answers: Sequence[Any]) -> Evaluated:
+        """Evaluate the predictions of an exported model."""
         ...
 
     def report(
@@ -227,8 +251,9 @@ class ExampleJob(Job, Protocol):
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Markup | None],
     ) -> str:
-        """Return the evaluation as an HTML page."""
+        """Return the evaluation as an HTML page. ``first`` are parts of the page before all others."""
         ...
 
     def baselines(self) -> Iterator[BaselineScores]:

@@ -12,6 +12,7 @@ import torch
 from gonie.export.driver import export_model
 from gonie.features.text_encoding import TextEncoding
 from gonie.formats.labelled import LabelledSource
+from gonie.metrics.classes import ClassEvaluation
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import MAJORITY
@@ -20,6 +21,7 @@ from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.load import load_classifier
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.dev_evaluator import DevEvaluator
+from gonie.tasks.torch.job import Split
 from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin_training, build_model
 from gonie.training.optim import RATE, build_optimizer
@@ -29,6 +31,10 @@ def job_of(recipe: Path | str, *changes: str) -> TextJob:
     job = prepare(load_recipe(recipe, changes), lambda text: None)
     assert isinstance(job, TextJob)
     return job
+
+
+def evaluate(job: TextJob, bundle: Path, split: Split = "dev") -> ClassEvaluation:
+    return job.evaluate(job.examples(split), job.predict(bundle, job.examples(split)))
 
 
 def own(path: Path, text: str) -> list[str]:
@@ -109,8 +115,8 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(text_toy: Path,
     passages = [classifier.passage(text) for text in job.data.dev]
     for got, wanted in zip(classifier.read(passages), job.predictor(model).read(passages), strict=True):
         np.testing.assert_allclose(got.scores, wanted.scores, atol=1e-4)
-    assert job.evaluate(tmp_path / "bundle", "dev").headline[1] == DevEvaluator(job, model, "dev").score()
-    assert job.evaluate(tmp_path / "bundle", "test").texts == 20
+    assert evaluate(job, tmp_path / "bundle").headline[1] == DevEvaluator(job, model, "dev").score()
+    assert evaluate(job, tmp_path / "bundle", "test").texts == 20
 
 
 def test_marks_of_a_file_format_are_marks_of_the_model(text_toy: Path, tmp_path: Path) -> None:
@@ -154,7 +160,8 @@ def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_p
 def test_the_report_is_a_page_with_the_labels(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
     export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
-    page = job.report(job.evaluate(tmp_path / "bundle", "dev"), title="t", curve=[], details={"seed": 1})
+    found = evaluate(job, tmp_path / "bundle")
+    page = job.report(found, title="t", curve=[], details={"seed": 1}, first={})
     assert "<html" in page
     assert "good" in page
 

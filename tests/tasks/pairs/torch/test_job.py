@@ -171,7 +171,8 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(
         assert classifier.temperature > 1.0, "it is sure of itself, and often wrong"
     else:
         assert classifier.temperature == 1.0
-    headline = job.evaluate(tmp_path / "bundle", "dev").headline[1]
+    pairs = job.examples("dev")
+    headline = job.evaluate(pairs, job.predict(tmp_path / "bundle", pairs)).headline[1]
     assert headline == pytest.approx(DevEvaluator(job, model, "dev").score(), abs=1e-5)
 
 

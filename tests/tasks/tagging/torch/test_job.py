@@ -56,7 +56,8 @@ def test_tags_are_counted_in_the_scheme_of_the_training_file(
     recipe = load_recipe(toy / "toy.toml", [f"data.model_scheme={scheme}", "model.head.constrained=true"])
     job = prepare(recipe, lambda text: None)
     export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")  # untrained: many errors
-    found = job.evaluate(tmp_path / "bundle", "dev")
+    sentences = job.examples("dev")
+    found = job.evaluate(sentences, job.predict(tmp_path / "bundle", sentences))
     assert found.scheme.kind == counted
     model = load_tagger(tmp_path / "bundle")
     again = TagEvaluator().score(model, toy / "dev.conll", folder=tmp_path, options={}).evaluation

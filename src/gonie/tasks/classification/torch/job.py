@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.classes import ClassEvaluation, evaluate_classes
 from gonie.metrics.significance import Tally
 from gonie.reports.class_report import render_classes
+from gonie.reports.html.markup import Markup
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.bundle import TextBundle
@@ -22,7 +24,7 @@ from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
 from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.scoring import MAJORITY, score_labels
+from gonie.tasks.classification.scoring import MAJORITY, score_labels, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
 from gonie.tasks.classification.torch.data import TextData, read_text_held_out, read_unlabelled
 from gonie.tasks.classification.torch.exportable import TextExportable
@@ -38,7 +40,6 @@ from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.support import with_support
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
-from gonie.text.domains import DOMAIN
 from gonie.text.labelled_text import LabelledText
 from gonie.text.marks import with_marks
 from gonie.text.types import Classification
@@ -71,13 +72,13 @@ class TextJob:
         """Return a job with the same data for another recipe."""
         return TextJob(recipe, self.data)
 
+    def examples(self, split: Split) -> Sequence[LabelledText]:
+        """Return the texts of a split."""
+        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]
+
     def size(self, split: Split) -> int:
         """Return the number of texts of a split."""
-        return len(self._texts(split))
-
-    def domains_of(self, split: Split) -> list[str]:
-        """Return the name of the file of each example of a split."""
-        return [each.meta.get(DOMAIN, "") for each in self._texts(split)]
+        return len(self.examples(split))
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -129,7 +130,7 @@ class TextJob:
 
     def encode(self, model: ClassifyingNetwork, split: Split, note: Note) -> EncodedTexts:
         """Encode the texts of a split, with the length limits of the predictor."""
-        encoded = self.predictor(model).encode(self._texts(split))
+        encoded = self.predictor(model).encode(self.examples(split))
         corpus = encoded.corpus
         sentences = with_context(model, corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=corpus.with_sentences(sentences))
@@ -146,18 +147,19 @@ class TextJob:
 
     def metric(self, split: Split) -> str:
         """Return the name of the score: accuracy, F1 or relation F1, depending on the labels."""
-        texts, encoding = self._texts(split), self.data.encoding
+        texts, encoding = self.examples(split), self.data.encoding
         some = () if encoding.multi_label else encoding.labels[:1]
         name, _ = self._headline(texts, [some] * len(texts))
         return METRICS.get(name, name)
 
-    def measure(self, split: Split, answers: Sequence[Classification]) -> float:
+    def measure(self, examples: Sequence[LabelledText], answers: Sequence[Classification]) -> float:
         """Return the main score of the evaluation."""
-        return self._headline(self._texts(split), self._scored(split, answers))[1]
+        return self._headline(examples, [answer.labels for answer in self._scored(examples, answers)])[1]
 
     def tally(self, split: Split, answers: Sequence[Classification]) -> Tally:
         """Return the gold and predicted labels of each text."""
-        return Tally.from_labels(self._texts(split), self._scored(split, answers))
+        examples = self.examples(split)
+        return Tally.from_labels(examples, [answer.labels for answer in self._scored(examples, answers)])
 
     def temperature(self, model: ClassifyingNetwork) -> float:
         """Fit the temperature that calibrates the probabilities on dev."""
@@ -166,7 +168,7 @@ class TextJob:
         scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
         gold = corpus.labels.astype(np.int64)
         if self.data.encoding.multi_label:
-            known = [self.data.encoding.label_ids[label] for label in self._annotated("dev")]
+            known = [self.data.encoding.label_ids[label] for label in self._annotated(self.data.dev)]
             scores, gold = scores[:, known], gold[:, known]
         return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
@@ -183,9 +185,17 @@ class TextJob:
         )
         return TextExportable(model, bundle, self.data.dev)
 
-    def evaluate(self, bundle: Path, split: Split) -> ClassEvaluation:
-        """Evaluate an exported classifier on a split."""
-        return score_labels(self._texts(split), self.load(bundle), labels=self._annotated(split))
+    def predict(self, bundle: Path, examples: Sequence[LabelledText]) -> list[Classification]:
+        """Return the labels of an exported classifier for each text."""
+        return list(self.load(bundle).pipe(examples))
+
+    def evaluate(
+        self, examples: Sequence[LabelledText], answers: Sequence[Classification]
+    ) -> ClassEvaluation:
+        """Evaluate the labels of an exported classifier."""
+        labels, scored = self._annotated(examples), self._scored(examples, answers)
+        multi_label = self.data.encoding.multi_label
+        return score_texts(examples, lambda texts: scored, labels=labels, multi_label=multi_label)
 
     def load(self, bundle: Path) -> TextClassifier:
         """Return an exported classifier."""
@@ -210,9 +220,10 @@ class TextJob:
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Markup | None],
     ) -> str:
         """Return the evaluation as an HTML page."""
-        return render_classes(evaluation, title=title, curve=curve, details=details)
+        return render_classes(evaluation, title=title, curve=curve, details=details, first=first)
 
     def baselines(self) -> Iterator[BaselineScores]:
         """Yield the baseline that always predicts the most frequent label."""
@@ -226,21 +237,28 @@ class TextJob:
             },
         )
 
-    def _annotated(self, split: Split) -> Sequence[str]:
-        """Return the labels that a split is annotated for: all, but kept labels of texts with several labels.
+    def _annotated(self, examples: Sequence[LabelledText]) -> Sequence[str]:
+        """Return the labels that texts are annotated for: all, but kept labels of texts with several labels.
 
-        The training file says nothing about them. A split that has them is annotated for them.
+        The training file says nothing about them. Texts some of which have them are annotated for them.
         """
         labels = self.data.encoding.labels
         if not (self.data.encoding.multi_label and self.recipe.train.keep_labels):
             return labels
-        found = {label for text in self._texts(split) for label in text.labels} | self.data.annotated
+        found = {label for text in examples for label in text.labels} | self.data.annotated
         return [label for label in labels if label in found]
 
-    def _scored(self, split: Split, answers: Sequence[Classification]) -> list[tuple[str, ...]]:
-        """Return the predicted labels of each text, without those that the split is not annotated for."""
-        known = set(self._annotated(split))
-        return [tuple(label for label in answer.labels if label in known) for answer in answers]
+    def _scored(
+        self, examples: Sequence[LabelledText], answers: Sequence[Classification]
+    ) -> Sequence[Classification]:
+        """Return the answers without labels that the texts are not annotated for."""
+        known = set(self._annotated(examples))
+        if known.issuperset(self.data.encoding.labels):
+            return answers
+        return [
+            replace(answer, labels=tuple(label for label in answer.labels if label in known))
+            for answer in answers
+        ]
 
     def _headline(self, texts: Sequence[LabelledText], given: Sequence[tuple[str, ...]]) -> tuple[str, float]:
         """Return the name and value of the main score, which does not depend on probabilities."""
@@ -275,6 +293,3 @@ class TextJob:
     def _words(self) -> WordTable | None:
         """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding.words, self.data.pretrained)
-
-    def _texts(self, split: Split) -> Sequence[LabelledText]:
-        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

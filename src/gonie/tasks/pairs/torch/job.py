@@ -12,6 +12,7 @@ from gonie.export.exportable import model_summary
 from gonie.features.text_corpus import TextCorpus
 from gonie.metrics.calibration import fit_temperature
 from gonie.metrics.significance import Tally
+from gonie.reports.html.markup import Markup
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.tasks.classification.reading import TextBatchSize
@@ -37,7 +38,6 @@ from gonie.tasks.torch.layers import layer_rates
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import sampled
-from gonie.text.domains import DOMAIN
 from gonie.text.labelled_text import LabelledPair
 
 TORCH_BATCH = TextBatchSize(32_000, 512)
@@ -72,13 +72,13 @@ class PairJob:
         """Return a job with the same data for another recipe."""
         return PairJob(recipe, self.data)
 
+    def examples(self, split: Split) -> Sequence[LabelledPair]:
+        """Return the pairs of a split."""
+        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]
+
     def size(self, split: Split) -> int:
         """Return the number of pairs of a split."""
-        return len(self._pairs(split))
-
-    def domains_of(self, split: Split) -> list[str]:
-        """Return the name of the file of each example of a split."""
-        return [each.meta.get(DOMAIN, "") for each in self._pairs(split)]
+        return len(self.examples(split))
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -126,7 +126,7 @@ class PairJob:
 
     def encode(self, model: PairNetwork, split: Split, note: Note) -> EncodedPairs:
         """Encode the pairs of a split, with the length limits of the predictor."""
-        encoded = self.predictor(model).encode(self._pairs(split))
+        encoded = self.predictor(model).encode(self.examples(split))
         sentences = with_context(model, encoded.corpus.sentences, self.recipe.model, note)
         return encoded._replace(corpus=encoded.corpus.with_sentences(sentences))
 
@@ -144,17 +144,16 @@ class PairJob:
         """Return the name of the score: accuracy of labels, Pearson's correlation of values."""
         return "accuracy" if self.data.encoding.scale is None else "Pearson"
 
-    def measure(self, split: Split, answers: Sequence[PairAnswer]) -> float:
+    def measure(self, examples: Sequence[LabelledPair], answers: Sequence[PairAnswer]) -> float:
         """Return the main score of the evaluation."""
-        pairs = self._pairs(split)
         if self.data.encoding.scale is None:
-            right = sum(answer.labels == pair.labels for answer, pair in zip(answers, pairs, strict=True))
-            return right / len(pairs)
-        return evaluate_values(pairs, [answer.value or 0.0 for answer in answers], bootstrap=0).pearson
+            right = sum(answer.labels == pair.labels for answer, pair in zip(answers, examples, strict=True))
+            return right / len(examples)
+        return evaluate_values(examples, [answer.value or 0.0 for answer in answers], bootstrap=0).pearson
 
     def tally(self, split: Split, answers: Sequence[PairAnswer]) -> Tally:
         """Return which predictions are right. A value is right if it is ``NEAR`` the gold value."""
-        pairs, scale = self._pairs(split), self.data.encoding.scale
+        pairs, scale = self.examples(split), self.data.encoding.scale
         if scale is None:
             return Tally.from_labels(pairs, [answer.labels for answer in answers])
         near = [
@@ -187,11 +186,14 @@ class PairJob:
         )
         return PairExportable(model, bundle, self.data.dev)
 
-    def evaluate(self, bundle: Path, split: Split) -> PairEvaluation:
-        """Evaluate an exported model on a split."""
-        own = self.load(bundle)
-        pairs = self._pairs(split)
-        return score_pairs(pairs, list(own.pipe(pairs)), labels=own.labels, values=own.gives_values)
+    def predict(self, bundle: Path, examples: Sequence[LabelledPair]) -> list[PairAnswer]:
+        """Return the prediction of an exported model for each pair."""
+        return list(self.load(bundle).pipe(examples))
+
+    def evaluate(self, examples: Sequence[LabelledPair], answers: Sequence[PairAnswer]) -> PairEvaluation:
+        """Evaluate the predictions of an exported model."""
+        labels, values = self.data.encoding.texts.labels, self.data.encoding.scale is not None
+        return score_pairs(examples, answers, labels=labels, values=values)
 
     def load(self, bundle: Path) -> PairClassifier:
         """Return an exported model."""
@@ -214,9 +216,10 @@ class PairJob:
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Markup | None],
     ) -> str:
         """Return the evaluation as an HTML page."""
-        return render_pairs(evaluation, title=title, curve=curve, details=details)
+        return render_pairs(evaluation, title=title, curve=curve, details=details, first=first)
 
     def baselines(self) -> Iterator[BaselineScores]:
         """Yield the baseline that always predicts the most frequent label. Values have no baseline."""
@@ -261,6 +264,3 @@ class PairJob:
     def _words(self) -> WordTable | None:
         """Return the layout of the word vectors."""
         return plan_words(self.recipe.model, self.data.encoding.texts.words, self.data.pretrained)
-
-    def _pairs(self, split: Split) -> Sequence[LabelledPair]:
-        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]

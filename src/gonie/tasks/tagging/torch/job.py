@@ -14,6 +14,7 @@ from gonie.metrics.baselines import BASELINES
 from gonie.metrics.evaluation import Evaluation, evaluate
 from gonie.metrics.significance import Tally
 from gonie.nn.heads.support import SupportHead
+from gonie.reports.html.markup import Markup
 from gonie.reports.tag_report import render
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
@@ -82,13 +83,13 @@ class TagJob:
         """Return a job with the same data for another recipe."""
         return TagJob(recipe, self.data)
 
+    def examples(self, split: Split) -> Sequence[Sentence]:
+        """Return the sentences of a split."""
+        return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
+
     def size(self, split: Split) -> int:
         """Return the number of sentences of a split."""
-        return len(self._sentences(split))
-
-    def domains_of(self, split: Split) -> list[str]:
-        """Return the name of the file of each example of a split."""
-        return [each.meta.get(DOMAIN, "") for each in self._sentences(split)]
+        return len(self.examples(split))
 
     def fingerprint(self) -> str:
         """Return a digest of the recipe and its data."""
@@ -168,7 +169,7 @@ class TagJob:
 
     def encode(self, model: TaggingNetwork, split: Split, note: Note) -> EncodedSentences:
         """Encode the sentences of a split, long ones in windows."""
-        encoded = self.predictor(model).encode(self._sentences(split))
+        encoded = self.predictor(model).encode(self.examples(split))
         return encoded._replace(corpus=with_context(model, encoded.corpus, self.recipe.model, note))
 
     def encode_file(self, model: TaggingNetwork, name: str, note: Note) -> Corpus:
@@ -185,16 +186,16 @@ class TagJob:
         """Return the name of the score: F1 over spans, or that of ``METRICS`` for the tag scheme."""
         return METRICS.get(self.data.encoding.scheme.kind, "F1")
 
-    def measure(self, split: Split, answers: Sequence[Tagging]) -> float:
+    def measure(self, examples: Sequence[Sentence], answers: Sequence[Tagging]) -> float:
         """Return the main score of the evaluation."""
-        tags = [tagging.tags for tagging in self._scored(split, answers)]
-        scheme = self.data.encoding.scheme
-        return evaluate(self._sentences(split), tags, scheme=scheme, bootstrap=0).headline[1]
+        tags = [tagging.tags for tagging in self._scored(examples, answers)]
+        return evaluate(examples, tags, scheme=self.data.encoding.scheme, bootstrap=0).headline[1]
 
     def tally(self, split: Split, answers: Sequence[Tagging]) -> Tally:
         """Return the gold and predicted spans of each sentence."""
-        tags = [tagging.tags for tagging in self._scored(split, answers)]
-        return Tally.from_tags(self._sentences(split), tags, self.data.encoding.scheme)
+        examples = self.examples(split)
+        tags = [tagging.tags for tagging in self._scored(examples, answers)]
+        return Tally.from_tags(examples, tags, self.data.encoding.scheme)
 
     def temperature(self, model: TaggingNetwork, note: Note = _silent) -> float:
         """Fit the temperature that calibrates the probabilities of spans on dev. It is 1 for plain tags."""
@@ -204,7 +205,7 @@ class TagJob:
             found = FittedTemperature(problem="the dev sentences are the training sentences")
         else:
             encoded = self.encode(model, "dev", _silent)
-            found = fit_span_temperature(self.predictor(model), encoded, partial(self._scored, "dev"))
+            found = fit_span_temperature(self.predictor(model), encoded, partial(self._scored, self.data.dev))
         note(found.note())
         return found.temperature
 
@@ -229,17 +230,19 @@ class TagJob:
         )
         return TagExportable(model, bundle, [sentence for sentence in self.data.dev if sentence.words])
 
-    def evaluate(self, bundle: Path, split: Split) -> Evaluation:
-        """Evaluate an exported tagger on a split, in the tag scheme of the training file.
+    def predict(self, bundle: Path, examples: Sequence[Sentence]) -> Sequence[Tagging]:
+        """Return the tags of an exported tagger for each sentence."""
+        return self.load(bundle).tag_sentences(examples)
+
+    def evaluate(self, examples: Sequence[Sentence], answers: Sequence[Tagging]) -> Evaluation:
+        """Evaluate the tags of an exported tagger, in the tag scheme of the training file.
 
         Accuracy depends on the scheme, and ``gonie evaluate`` also counts the tags of a file in its scheme.
         """
-        sentences, encoding = self._sentences(split), self.data.encoding
-        tagger = self.load(bundle)
-        scheme = self._file_scheme()
+        encoding, scheme = self.data.encoding, self._file_scheme()
         return score_taggings(
-            [_in_scheme(sentence, encoding.scheme, scheme) for sentence in sentences],
-            self._scored(split, tagger.tag_sentences(sentences)),
+            [_in_scheme(sentence, encoding.scheme, scheme) for sentence in examples],
+            self._scored(examples, answers),
             scheme=scheme,
             model_scheme=encoding.scheme,
             known_tags=encoding.labels,
@@ -279,9 +282,10 @@ class TagJob:
         title: str,
         curve: Sequence[Mapping[str, object]],
         details: Mapping[str, object],
+        first: Mapping[str, Markup | None],
     ) -> str:
         """Return the evaluation as an HTML page."""
-        return render(evaluation, title=title, curve=curve, details=details)
+        return render(evaluation, title=title, curve=curve, details=details, first=first)
 
     def baselines(self) -> Iterator[BaselineScores]:
         """Yield the scores of baselines, fitted to the same sentences."""
@@ -298,7 +302,7 @@ class TagJob:
                 },
             )
 
-    def _scored(self, split: Split, answers: Sequence[Tagging]) -> list[Tagging]:
+    def _scored(self, examples: Sequence[Sentence], answers: Sequence[Tagging]) -> list[Tagging]:
         """Return the taggings without entities of types that the file of a sentence is not annotated for.
 
         With kept types, these are neither right nor wrong. A file is annotated for the types that it has,
@@ -307,10 +311,9 @@ class TagJob:
         scheme = self.data.encoding.scheme
         if not (self.recipe.train.keep_labels and scheme.has_spans):
             return list(answers)
-        sentences = self._sentences(split)
         known: dict[str, set[str]] = {}
-        domains = self.domains_of(split)
-        for domain, sentence in zip(domains, sentences, strict=True):
+        domains = [sentence.meta.get(DOMAIN, "") for sentence in examples]
+        for domain, sentence in zip(domains, examples, strict=True):
             own = self.data.types if domain in ("", *self.recipe.data.files("train")) else ()
             found = (*type_names(sentence.tags or (), scheme), *(span[2] for span in sentence.unreachable))
             known.setdefault(domain, {"", *own}).update(found)  # "": entities without a type
@@ -328,9 +331,6 @@ class TagJob:
         if given is None or "IO" in (own.kind, given.kind) or not given.separator:
             return own
         return given
-
-    def _sentences(self, split: Split) -> Sequence[Sentence]:
-        return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
 
 
 def _in_scheme(sentence: Sentence, source: Scheme, target: Scheme) -> Sentence:
