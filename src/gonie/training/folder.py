@@ -46,7 +46,7 @@ from typing import Any
 from gonie.errors import OutputError, ResumeError
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.folder_lock import folder_lock
-from gonie.tasks.run_files import ENCODING, EXAMPLE_RUN, FAITHFULNESS, RECIPE, RUNS, SAMPLES, VARIANTS
+from gonie.tasks.run_files import ENCODING, EXAMPLE_RUN, FAITHFULNESS, HEADS, RECIPE, RUNS, SAMPLES, VARIANTS
 
 COST = "cost.json"
 LONGEST_NAME = 48
@@ -102,6 +102,9 @@ class RunFolder:
             raise ResumeError(
                 f"{self.root} is not a run folder: it has no recipe.toml. Start a run without --resume."
             )
+        heads = self.root.absolute().parent
+        if heads.name == HEADS and (heads.parent / RECIPE).is_file():
+            raise ResumeError(f"{self.root} is a head of the run {heads.parent}. Resume that run instead.")
 
     def clear_leftovers(self) -> None:
         """Delete temporary files of interrupted writes. The folder must be ``locked``."""

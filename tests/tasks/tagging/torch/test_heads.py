@@ -12,7 +12,7 @@ import torch
 from tests.conftest import Silence
 
 from gonie import evaluate, load
-from gonie.errors import InputError, RecipeError
+from gonie.errors import InputError, RecipeError, ResumeError
 from gonie.nn.inference import to_tensors
 from gonie.tasks.paths import missing_paths
 from gonie.tasks.recipe import load_recipe
@@ -244,6 +244,12 @@ def test_a_run_with_heads_can_be_started_from(
     assert "new: heads.kind." in told
     assert "heads.tags" not in told.partition("new: ")[2] or place
     assert load_recipe(tmp_path / "run" / "recipe.toml").model.encoder.layers == layers
+
+
+def test_a_head_alone_is_not_resumed(run: Path) -> None:
+    """It has no checkpoint, so it would be trained anew without the others."""
+    with pytest.raises(ResumeError, match=r"heads/kind is a head of the run .*Resume that run instead"):
+        resume_run(run / "heads" / "kind", Silence())
 
 
 def test_a_file_that_is_missing_is_named(toy: Path, kinds: Path) -> None:
