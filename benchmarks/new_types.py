@@ -225,7 +225,7 @@ def main() -> None:
     parser.add_argument("--corpora", type=lambda text: text.split(","), default=["halves", "whole"])
     parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
     parser.add_argument("--weight", type=float, default=1.0, help="loss.distill.weight")
-    parser.add_argument("--temperature", type=float, default=2.0, help="loss.distill.temperature")
+    parser.add_argument("--temperature", type=float, default=1.0, help="loss.distill.temperature")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=0, help="of the training file; 0: all")
     parser.add_argument("--jobs", type=int, default=1)

@@ -28,7 +28,7 @@ class DistillConfig(Section):
 
     weight: float = Field(default=1.0, ge=0, description="weight of the divergence from the start")
     temperature: float = Field(
-        default=2.0, gt=0, description="τ, by which scores are divided; higher is softer"
+        default=1.0, gt=0, description="τ, by which scores are divided; higher is softer"
     )
 
 
@@ -39,6 +39,7 @@ class Distill:
     new entity types ExtendNER of Monaikul et al. 2021 (AAAI). q and p are the probabilities of the old labels
     with scores divided by τ; the new labels are left out and the rest renormalised. The sum is over the
     labels, and over the tokens of a sentence; the value is the mean over the sentences, as that of the loss.
+    At τ = 1 (the default), q and p are the probabilities of the models, as the factorisation below needs.
 
     * **Taggers.** With ``train.keep_labels``, O of the new file means "no type of this file": O, or any tag
       of a kept type. Tokens for which the file leaves several old tags are distilled, over these tags. Tokens
