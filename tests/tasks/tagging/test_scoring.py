@@ -33,6 +33,7 @@ class Tagged(NamedTuple):
     tags: tuple[str, ...]
     scores: tuple[float, ...]
     spans: tuple[tuple[int, int, str, float], ...] = ()
+    entropies: None = None
 
 
 class Oracle:
