@@ -15,7 +15,7 @@ from gonie.errors import RecipeError, ResumeError
 from gonie.nn.inference import inferring, to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.training.fit import begin_training
-from gonie.training.loss_terms.adversary import Adversary
+from gonie.training.loss_terms.adversary import Adversary, DomainClassifier
 from gonie.training.run import resume_run, start_run
 
 from .conftest import Bench, Silent, Texts, accuracy, encoded_texts, text_job, trained
@@ -24,24 +24,57 @@ CPU = torch.device("cpu")
 
 
 def test_the_model_gets_the_reversed_gradient_of_the_classifier(bench: Bench) -> None:
-    """Without a penalty, it is −λ times the gradient of the same cross-entropy without reversal."""
-    job = bench.job("tag", "loss.adversary.penalty=0", "loss.adversary.weight=0.7", term="adversary")
+    """It is −λ times the gradient of the cross-entropy of the classifier after its own steps."""
+    job = bench.job("tag", "loss.adversary.weight=0.7", term="adversary")
     session = begin_training(job)
     term = session.terms["adversary"]
     assert isinstance(term, Adversary)
     term.steps.fill_(10**6)
     assert term.strength() == pytest.approx(0.7, abs=1e-3)
-    batch = to_tensors(job.train.batch(np.arange(4)), CPU)
+    batch = to_tensors(job.train.batch(np.arange(4)), CPU) | {"domains": torch.tensor([0, 1, 2, 1])}
     states = session.model.eval().states(batch).detach().requires_grad_()
-    term._target = None  # only the own texts, all of domain 0
+    term._target = None
     term(session.model, batch, states).backward()
     plain = states.detach().clone().requires_grad_()
     mask = batch["mask"].unsqueeze(2)
     means = (plain * mask).sum(1) / mask.sum(1)
-    term._loss(means, torch.zeros(4, dtype=torch.int64)).mean().backward()
+    standard = (means - means.mean(0)) / (means.var(0, correction=0) + 1e-6).sqrt()
+    torch.nn.functional.cross_entropy(term.classifier(standard), batch["domains"]).backward()
     assert states.grad is not None
     assert plain.grad is not None
     torch.testing.assert_close(states.grad, -term.strength() * plain.grad)
+
+
+def test_the_classifier_learns_by_plain_gradient_steps() -> None:
+    torch.manual_seed(1)
+    classifier = DomainClassifier(width=3, hidden=4, outputs=2)
+    layers = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    for own, weight in zip(layers.parameters(), classifier.buffers(), strict=True):
+        own.data.copy_(weight)
+    x, domains = torch.randn(20, 3), torch.arange(20) % 2
+    optimizer = torch.optim.SGD(layers.parameters(), lr=0.2, weight_decay=1e-3)
+    for _ in range(5):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(layers(x), domains).backward()
+        optimizer.step()
+    classifier.learn(x, domains, updates=5, rate=0.2)
+    torch.testing.assert_close(classifier(x), layers(x).detach())
+    assert not list(classifier.parameters()), "no optimizer trains it"
+
+
+def test_the_scale_of_states_does_not_matter(bench: Bench) -> None:
+    """So the model cannot escape the classifier by shrinking all states."""
+    job = bench.job("tag", "loss.adversary.text=none", term="adversary")
+    batch = to_tensors(job.train.batch(np.arange(6)), CPU) | {"domains": torch.arange(6) % 3}
+    values = []
+    for scale in (1.0, 100.0):
+        session = begin_training(job)
+        term = session.terms["adversary"]
+        assert isinstance(term, Adversary)
+        term.steps.fill_(10**6)
+        states = session.model.eval().states(batch).detach()
+        values.append(term(session.model, batch, scale * (10 * states + 3)))
+    torch.testing.assert_close(values[0], values[1], rtol=1e-3, atol=1e-4)
 
 
 def test_the_strength_rises_as_in_the_paper(bench: Bench) -> None:
@@ -71,7 +104,7 @@ def test_named_domains_of_training_examples_are_told_apart(bench: Bench) -> None
     session = begin_training(job)
     term = session.terms["adversary"]
     assert isinstance(term, Adversary)
-    assert term.output.out_features == 3
+    assert len(term.classifier.get_buffer("outer")) == 3
     batch = to_tensors(job.train.batch(np.arange(3)), CPU) | {"domains": torch.tensor([0, 2, 1])}
     assert torch.isfinite(term(session.model, batch, session.model.states(batch)))
     del job.domains
@@ -130,35 +163,49 @@ PLACES = ("here", "there")
 
 
 def texts(number: int, domain: int, seed: int) -> Texts:
-    """Return texts of a mood, whose domain shows in the place that most of them name."""
+    """Return texts with a mood that fits 90% of labels, whose domain shows in the place that most name."""
     chance = random.Random(seed)
     found = []
     for at in range(number):
-        label = ("good", "bad")[at % 2]
-        words = [f"w{chance.choice('abcdefghijklmnopqrstuvwx')}" for _ in range(4)]
-        words += [PLACES[domain if chance.random() < 0.95 else 1 - domain], chance.choice(MOODS[label])]
+        label, other = (("good", "bad"), ("bad", "good"))[at % 2]
+        words = [f"w{chance.randrange(24)}" for _ in range(4)]
+        words.append(PLACES[domain if chance.random() < 0.95 else 1 - domain])
+        words.append(chance.choice(MOODS[label if chance.random() < 0.9 else other]))
         found.append((label, " ".join(chance.sample(words, len(words)))))
     return found
 
 
 @pytest.mark.long
-def test_a_fresh_probe_cannot_tell_the_domain_while_the_task_is_learned(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_fresh_probe_cannot_tell_the_domain_while_the_task_is_learned(tmp_path: Path, seed: int) -> None:
     target = tmp_path / "target.txt"
-    target.write_text("".join(f"{text}\n" for _, text in texts(800, 1, seed=2)), "utf-8")
+    target.write_text("".join(f"{text}\n" for _, text in texts(1500, 1, seed=2)), "utf-8")
     size = 1000
     held = texts(2 * size, 0, seed=3) + texts(2 * size, 1, seed=4)
-    probes, scores = [], []
-    for term in ([], [f"loss.adversary.text={target}", "loss.adversary.ramp=0.3", "loss.adversary.rate=1"]):
-        changes = ["model.encoder.kind=none", "train.epochs=12", "train.schedule=linear", *term]
-        job = text_job(tmp_path, *changes, train=texts(800, 0, seed=1))
+    domains, learning = np.repeat([0, 1], 2 * size), np.arange(4 * size) % (2 * size) < size
+    changes = [
+        "model.dropout.input=0",
+        "model.dropout.output=0",
+        "train.batch_sentences=64",
+        "train.epochs=20",
+        "train.schedule=linear",
+        f"train.seed={seed}",
+    ]
+    probes, scores, sizes = [], [], []
+    for term in (
+        [],
+        [f"loss.adversary.text={target}", "loss.adversary.ramp=0.3", "loss.adversary.updates=30"],
+    ):
+        job = text_job(tmp_path, *changes, *term, train=texts(1500, 0, seed=1))
         model = trained(job)
         batch = encoded_texts(job, model, tmp_path, held)
         with inferring(model):
             states = model.states(batch).numpy()
-        domains, learning = np.repeat([0, 1], 2 * size), np.arange(4 * size) % (2 * size) < size
-        probe = LogisticRegression(max_iter=2000).fit(states[learning], domains[learning])
+        probe = LogisticRegression(max_iter=3000).fit(states[learning], domains[learning])
         probes.append(probe.score(states[~learning], domains[~learning]))
         scores.append(accuracy(model, batch))
-    assert min(scores) > 0.98, "in both domains"
-    assert probes[0] > 0.75, "without the adversary, the states show the domain"
+        sizes.append(np.linalg.norm(states, axis=1).mean())
+    assert min(scores) > 0.88, "in both domains, of 0.9"
+    assert probes[0] > 0.68, "without the adversary, the states show the domain"
     assert abs(probes[1] - 0.5) < 0.05
+    assert sizes[1] > 0.5 * sizes[0], "not because all states are small"

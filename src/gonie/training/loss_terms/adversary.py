@@ -23,6 +23,10 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 
 STEEPNESS = 10.0
 """γ of the paper: how fast λ rises."""
+DECAY = 1e-3
+"""Weight decay of the classifier of domains."""
+TINY = 1e-6
+"""The variance that is added to that of each unit, against division by 0."""
 
 
 class AdversaryConfig(Section):
@@ -39,17 +43,12 @@ class AdversaryConfig(Section):
     ramp: float = Field(
         default=1.0, gt=0, description="share of train.epochs in which λ rises from 0 to its full value"
     )
-    rate: float = Field(
-        default=5.0,
-        gt=0,
-        description="learning rate of the classifier of domains, as a multiple of that of the model; it must "
-        "keep up with the model",
+    updates: Size = Field(
+        default=10,
+        description="gradient steps of the classifier of domains in each step of the model, so that it keeps "
+        "up with the model",
     )
-    penalty: float = Field(
-        default=1.0,
-        ge=0,
-        description="γ, penalty of the slope of the classifier of domains, without which it oscillates",
-    )
+    rate: float = Field(default=0.3, gt=0, description="learning rate of the classifier of domains")
     hidden: Size = Field(default=100, description="hidden units of the classifier of domains")
     per: Literal["sentence", "token"] = Field(
         default="sentence",
@@ -58,17 +57,19 @@ class AdversaryConfig(Section):
 
 
 class Adversary(nn.Module):
-    """Cross-entropy of a classifier of domains over states with reversed gradient: Ganin et al. 2016.
+    """−λ times the cross-entropy of a classifier of domains over states: Ganin et al. 2016.
 
-    The classifier, log softmax(V relu(W x + b) + c), learns the domain of x. The gradient that reaches the
-    states is multiplied by −λ, so the model learns states that have nothing to do with the domain
+    The classifier, log softmax(V relu(W x + b) + c), learns the domain of x. The model gets −λ times the
+    gradient of its cross-entropy, so it learns states that have nothing to do with the domain
     (arXiv:1505.07818). λ = weight · (2 / (1 + exp(−10 p)) − 1), where p rises from 0 to 1 in the first
     ``ramp`` of training. x is the mean of the states of a sentence, or each of them; of text models it is the
     vector of the text.
 
-    Two things keep this game from oscillating. The classifier has a higher learning rate than the model
-    (Heusel et al. 2017, arXiv:1706.08500). And its slope is penalised by γ/2 ‖∂ cross-entropy / ∂ x‖², which
-    changes only the classifier (Mescheder, Geiger & Nowozin 2018, arXiv:1801.04406).
+    A classifier that lags behind the model pushes states where it saw the domain some steps ago, and the two
+    oscillate. So at each step it first takes several gradient steps of its own on the batch, as the critic of
+    Arjovsky, Chintala & Bottou 2017 (arXiv:1701.07875). It reads standardised states, (x − mean) / deviation
+    of each unit over the batch. So the domain cannot hide in units of low variance, nor is it a way out to
+    shrink all states.
 
     Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Texts of the target are
     one more domain. At each step as many of them are drawn as the batch has examples.
@@ -88,10 +89,8 @@ class Adversary(nn.Module):
             )
         width = _state_width(job, context)
         outputs = self._domains + (config.text is not None)
-        self.hidden = nn.Linear(width, config.hidden)
-        self.output = nn.Linear(config.hidden, outputs)
+        self.classifier = DomainClassifier(width=width, hidden=config.hidden, outputs=outputs)
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
-        self.rate_scale = config.rate
         self._config = config
         self._total = max(1.0, config.ramp * context.steps)
         self._precision = context.recipe.train.precision
@@ -111,7 +110,7 @@ class Adversary(nn.Module):
         return self._config.weight * (2 / (1 + math.exp(-STEEPNESS * progress)) - 1)
 
     def forward(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
-        """Return the cross-entropy of the domains, mean over what is classified. Shape: ()."""
+        """Train the classifier. Return −λ times its cross-entropy, mean over what it reads. Shape: ()."""
         strength = self.strength()
         self.steps += 1
         parts = [(states, batch, self._own_domains(states, batch))]
@@ -122,20 +121,9 @@ class Adversary(nn.Module):
             parts.append((others, target, states.new_full((len(others),), self._domains, dtype=torch.int64)))
         read = [self._read(*part) for part in parts]
         vectors, domains = (torch.cat(each) for each in zip(*read, strict=True))  # (M, H), (M,)
-        reversed_gradient: Tensor = _Reversal.apply(vectors, strength)  # type: ignore[no-untyped-call]
-        loss = self._loss(reversed_gradient, domains).mean()
-        return loss + self._config.penalty * self._slope(vectors.detach(), domains)
-
-    def _loss(self, vectors: Tensor, domains: Tensor) -> Tensor:
-        """Return the cross-entropy of each row of vectors (M, H) with domains (M,). Shape: (M,)."""
-        return F.cross_entropy(self.output(self.hidden(vectors).relu()), domains, reduction="none")
-
-    def _slope(self, vectors: Tensor, domains: Tensor) -> Tensor:
-        """Return ‖∂ loss / ∂ vector‖² / 2, mean over the vectors (M, H). Shape: ()."""
-        vectors.requires_grad_()
-        total = self._loss(vectors, domains).sum()
-        (slopes,) = torch.autograd.grad(total, vectors, create_graph=True)
-        return slopes.square().sum(1).mean() / 2
+        vectors = _standardised(vectors)
+        self.classifier.learn(vectors.detach(), domains, updates=self._config.updates, rate=self._config.rate)
+        return -strength * F.cross_entropy(self.classifier(vectors), domains)
 
     def _own_domains(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the domain of each example of a training batch. Shape: (N,)."""
@@ -160,17 +148,42 @@ class Adversary(nn.Module):
         return to_tensors(examples.batch(rows), self._device)
 
 
-class _Reversal(torch.autograd.Function):
-    """The identity, with the gradient multiplied by −λ."""
+class DomainClassifier(nn.Module):
+    """V relu(W x + b) + c. Only ``learn`` changes its weights, which are buffers: no optimizer sees them."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, strength: float) -> Tensor:
-        ctx.strength = strength
-        return x.view_as(x)
+    moves = ("inner", "inner_bias", "outer", "outer_bias")
 
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return -ctx.strength * grads[0], None
+    def __init__(self, *, width: int, hidden: int, outputs: int) -> None:
+        super().__init__()
+        layers = nn.Linear(width, hidden), nn.Linear(hidden, outputs)  # for their initial weights
+        weights = [weight.detach() for layer in layers for weight in (layer.weight, layer.bias)]
+        for name, weight in zip(self.moves, weights, strict=True):
+            self.register_buffer(name, weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the scores of each domain: (M, H) -> (M, D)."""
+        return _classify(x, *self._weights())
+
+    def learn(self, x: Tensor, domains: Tensor, *, updates: int, rate: float) -> None:
+        """Take gradient steps on the cross-entropy of vectors (M, H) with domains (M,)."""
+        for _ in range(updates):
+            weights = [weight.detach().requires_grad_() for weight in self._weights()]
+            loss = F.cross_entropy(_classify(x, *weights), domains)
+            for weight, gradient in zip(self._weights(), torch.autograd.grad(loss, weights), strict=True):
+                weight.sub_((gradient + DECAY * weight) * rate)
+
+    def _weights(self) -> list[Tensor]:
+        return [self.get_buffer(name) for name in self.moves]
+
+
+def _classify(x: Tensor, inner: Tensor, inner_bias: Tensor, outer: Tensor, outer_bias: Tensor) -> Tensor:
+    return F.linear(F.linear(x, inner, inner_bias).relu(), outer, outer_bias)
+
+
+def _standardised(vectors: Tensor) -> Tensor:
+    """Return the vectors (M, H) with mean 0 and variance 1 of each unit. Constant units are 0."""
+    centred = vectors - vectors.mean(0)
+    return centred / (centred.square().mean(0) + TINY).sqrt()
 
 
 def _state_width(job: ExampleJob, context: TermContext) -> int:
