@@ -157,5 +157,6 @@ def test_a_head_teaches_words_that_the_main_file_does_not_have(
     changes += [f"data.test={tmp_path / 'new.conll'}"]
     job: Any = prepare(load_recipe(tmp_path / "toy.toml", changes), lambda text: None)
     model = trained(job)
-    score = job.measure("test", job.answers(job.predictor(model), job.encode(model, "test", print)))
+    answers = job.answers(job.predictor(model), job.encode(model, "test", print))
+    score = job.measure(job.examples("test"), answers)
     assert score > 0.9 if auxiliary else score < 0.7
