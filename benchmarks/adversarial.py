@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from runs import Record, Run, make_all, read, sign_flip_test, trained_by_command
+from runs import Record, Run, make_all, read, shown, sign_flip_test, trained_by_command
 
 FILES = {part: f"uner_english_ewt/en_ewt-ud-{part}.iob2" for part in ("train", "dev", "test")}
 PLAIN = "plain"
@@ -63,11 +63,7 @@ def table(records: Sequence[Record]) -> str:
     control = {record["seed"]: record["noise"] for record in good if record["model"] == PLAIN}
     for method in methods:
         own = {record["seed"]: record["noise"] for record in good if record["model"] == method}
-        cells = []
-        for level in levels:
-            values = [100 * each[level] for each in own.values()]
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
-            cells.append(f"{statistics.fmean(values):.2f} ± {spread:.2f}")
+        cells = [shown([100 * each[level] for each in own.values()]) for level in levels]
         lines.append(f"| {method} | {len(own)} | {' | '.join(cells)} |")
         if method != PLAIN:
             cells = []

@@ -24,15 +24,12 @@ from __future__ import annotations
 
 import argparse
 import random
-import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from default_bilm import blocks, written
-from runs import Record, Run, fitted, make_all, read
+from runs import Record, Run, fitted, make_all, paired_table, read
 
 TRAIN, DEV, TEST = (f"uner_english_ewt/en_ewt-ud-{part}.iob2" for part in ("train", "dev", "test"))
 NONE = "none"
@@ -41,7 +38,6 @@ EPOCHS = {50: 100, 150: 60, 500: 30}
 """Epochs without copies, by training size; other sizes have those of the nearest one."""
 DEV_SENTENCES = 300
 TUNING = 100  # the first subset of --tune
-FLIPS = 100_000
 SETTINGS = (
     "model.encoder.hidden=100",
     f"train.batch_sentences={BATCH}",
@@ -128,56 +124,6 @@ def run_one(run: Run) -> Record:
     return fitted(run).record
 
 
-def print_table(records: Sequence[Record]) -> None:
-    """Print the scores of every size and kind, and the paired differences to `none`."""
-    scores: dict[str, dict[str, dict[tuple[int, int], Record]]] = {}
-    for record in records:
-        if "error" not in record:
-            own = scores.setdefault(record["corpus"], {}).setdefault(record["model"], {})
-            own[record["fold"], record["seed"]] = record
-    print("| sentences | copies | runs | dev F1 | F1 | gain | p | pairs won | subsets won | seconds |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    for corpus, models in sorted(scores.items(), key=lambda item: int(item[0].split()[0])):
-        for model in sorted(models, key=lambda name: (name != NONE, name)):
-            print_row(corpus, model, models[model], models.get(NONE, {}))
-
-
-def print_row(
-    corpus: str, model: str, found: dict[tuple[int, int], Record], control: dict[tuple[int, int], Record]
-) -> None:
-    """Print one kind at one size."""
-    values = list(found.values())
-    dev = statistics.fmean(100 * record["dev"] for record in values)
-    seconds = statistics.fmean(record["train_seconds"] + record["read_seconds"] for record in values)
-    size, bilm = corpus.split()
-    cells = [f"{size}, bilm {bilm}", model, str(len(values)), f"{dev:.1f}"]
-    cells.append(shown([100 * record["test"] for record in values]))
-    gains = {key: 100 * (found[key]["test"] - control[key]["test"]) for key in found if key in control}
-    if model == NONE or not gains:
-        cells += [""] * 4
-    else:
-        subsets: dict[int, list[float]] = {}
-        for (subset, _), gain in gains.items():
-            subsets.setdefault(subset, []).append(gain)
-        won = sum(statistics.fmean(own) > 0 for own in subsets.values())
-        cells += [shown(list(gains.values()), "+"), f"{p_value(list(gains.values())):.4f}"]
-        cells += [f"{sum(gain > 0 for gain in gains.values())} of {len(gains)}", f"{won} of {len(subsets)}"]
-    print(f"| {' | '.join(cells)} | {seconds:.0f} |")
-
-
-def p_value(gains: Sequence[float]) -> float:
-    """Return how often differences with random signs have a mean as far from 0 as these."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(FLIPS, len(gains)))
-    means = np.abs(signs @ np.array(gains)) / len(gains)
-    return float((1 + np.sum(means >= abs(statistics.fmean(gains)) - 1e-12)) / (1 + FLIPS))
-
-
-def shown(values: Sequence[float], sign: str = "") -> str:
-    """Return the mean and the standard deviation."""
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.fmean(values):{sign}.2f} ± {spread:.2f}"
-
-
 def main() -> None:
     """Execute the runs, or print the table of stored results."""
     plain = argparse.RawDescriptionHelpFormatter
@@ -206,10 +152,10 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     if arguments.table:
-        print_table([record for path in arguments.table for record in read(path)])
+        print(paired_table([r for path in arguments.table for r in read(path)], control=NONE, first="copies"))
     elif arguments.data:
         make_all(planned(arguments), run_one, out=arguments.out, jobs=arguments.jobs)
-        print_table(read(arguments.out))
+        print(paired_table(read(arguments.out), control=NONE, first="copies"))
     else:
         parser.error("pass the folder of the corpora, or --table FILE")
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from gonie.system.files import atomic_write
-from runs import Record, Run, fitted, make_all, read
+from runs import Record, Run, fitted, make_all, read, shown
 
 SIZES = (150, 300, 600, 1200, 2500, 5000, 10_000)
 FOLDS = 5
@@ -146,12 +146,6 @@ def print_row(corpus: str, size: int, pairs: Sequence[tuple[Record, Record]]) ->
     figures = f"{shown(without)} | {shown(with_bilm)} | {shown(gains, '+')} | {won}"
     print(f"| {corpus} | {size:,} | {len(pairs)} | {figures} | {seconds[0]:.0f}, {seconds[1]:.0f} |")
     return gains
-
-
-def shown(values: Sequence[float], sign: str = "") -> str:
-    """Return the mean and the standard deviation."""
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.fmean(values):{sign}.1f} ± {spread:.1f}"
 
 
 def main() -> None:

@@ -29,12 +29,11 @@ from __future__ import annotations
 import argparse
 import random
 import re
-import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from default_bilm import blocks, written
-from runs import Record, Run, fitted, make_all, read, sign_flip_test
+from runs import Record, Run, fitted, make_all, paired_table, read
 
 NER, POS = (
     {part: f"{folder}-ud-{part}.{suffix}" for part in ("train", "dev", "test")}
@@ -100,45 +99,6 @@ def run_one(run: Run) -> Record:
     return fitted(run).record
 
 
-def print_table(records: Sequence[Record]) -> None:
-    """Print the scores of every method, and the paired differences to the tagger alone."""
-    scores: dict[str, dict[str, dict[tuple[int, int], Record]]] = {}
-    for record in records:
-        if "error" not in record:
-            own = scores.setdefault(record["corpus"], {}).setdefault(record["model"], {})
-            own[record["fold"], record["seed"]] = record
-    print("| sentences | method | runs | dev F1 | F1 | gain | p | pairs won | seconds |")
-    print("|---|---|---:|---:|---:|---:|---:|---:|---:|")
-    for corpus, methods in scores.items():
-        for method in sorted(methods, key=list(METHODS).index):
-            print_row(corpus, method, methods[method], methods.get(ALONE, {}))
-
-
-def print_row(
-    corpus: str, method: str, found: dict[tuple[int, int], Record], control: dict[tuple[int, int], Record]
-) -> None:
-    """Print one method."""
-    values = list(found.values())
-    dev = statistics.fmean(100 * record["dev"] for record in values)
-    seconds = statistics.fmean(record["train_seconds"] for record in values)
-    size, bilm = corpus.split()
-    cells = [f"{size}, bilm {bilm}", method, str(len(values)), f"{dev:.2f}"]
-    cells.append(shown([100 * record["test"] for record in values]))
-    gains = [100 * (found[key]["test"] - control[key]["test"]) for key in found if key in control]
-    if method == ALONE or not gains:
-        cells += [""] * 3
-    else:
-        won = sum(gain > 0 for gain in gains)
-        cells += [shown(gains, "+"), f"{sign_flip_test(gains):.4f}", f"{won} of {len(gains)}"]
-    print(f"| {' | '.join(cells)} | {seconds:.0f} |")
-
-
-def shown(values: Sequence[float], sign: str = "") -> str:
-    """Return the mean and the standard deviation."""
-    spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.fmean(values):{sign}.2f} ± {spread:.2f}"
-
-
 def main() -> None:
     """Execute the runs, or print the table of stored results."""
     plain = argparse.RawDescriptionHelpFormatter
@@ -167,10 +127,10 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     if arguments.table:
-        print_table([record for path in arguments.table for record in read(path)])
+        print(paired_table([record for path in arguments.table for record in read(path)], control=ALONE))
     elif arguments.data:
         make_all(planned(arguments), run_one, out=arguments.out, jobs=arguments.jobs)
-        print_table(read(arguments.out))
+        print(paired_table(read(arguments.out), control=ALONE))
     else:
         parser.error("pass the folder of the corpora, or --table FILE")
 

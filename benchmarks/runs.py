@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -195,6 +195,56 @@ def row(model: str, found: Sequence[Record], key: str = "test") -> str:
     seconds = statistics.fmean(record["train_seconds"] for record in found)
     mean = statistics.fmean(scores)
     return f"| {model} | {len(found)} | {dev:.2f} | {mean:.2f} | {spread:.2f} | {seconds:.0f} |"
+
+
+def paired_table(records: Sequence[Record], *, control: str, first: str = "method") -> str:
+    """Return the scores of every corpus and model, and the paired differences to the model ``control``.
+
+    Runs are paired by fold and seed. ``first`` is the heading of the models.
+    """
+    scores: dict[str, dict[str, dict[tuple[int, int], Record]]] = {}
+    for record in records:
+        if "error" not in record:
+            own = scores.setdefault(record["corpus"], {}).setdefault(record["model"], {})
+            own[record["fold"], record["seed"]] = record
+    lines = [
+        f"| sentences | {first} | runs | dev F1 | F1 | gain | p | pairs won | subsets won | seconds |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for corpus, models in sorted(scores.items(), key=lambda item: int(item[0].split()[0])):
+        size, bilm = corpus.split()
+        for model in sorted(models, key=lambda name: name != control):
+            cells = [f"{size}, bilm {bilm}", model, *_paired_cells(models[model], models.get(control, {}))]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _paired_cells(
+    found: dict[tuple[int, int], Record], control: dict[tuple[int, int], Record]
+) -> Iterator[str]:
+    """Yield the cells of one model."""
+    values = list(found.values())
+    yield str(len(values))
+    yield f"{statistics.fmean(100 * record['dev'] for record in values):.1f}"
+    yield shown([100 * record["test"] for record in values])
+    gains = {key: 100 * (found[key]["test"] - control[key]["test"]) for key in found if key in control}
+    if found is control or not gains:
+        yield from [""] * 4
+    else:
+        folds: dict[int, list[float]] = {}
+        for (fold, _), gain in gains.items():
+            folds.setdefault(fold, []).append(gain)
+        yield shown(list(gains.values()), "+")
+        yield f"{sign_flip_test(list(gains.values())):.4f}"
+        yield f"{sum(gain > 0 for gain in gains.values())} of {len(gains)}"
+        yield f"{sum(statistics.fmean(own) > 0 for own in folds.values())} of {len(folds)}"
+    yield f"{statistics.fmean(record['train_seconds'] for record in values):.0f}"
+
+
+def shown(values: Sequence[float], sign: str = "") -> str:
+    """Return the mean and the standard deviation."""
+    spread = statistics.stdev(values) if len(values) > 1 else 0.0
+    return f"{statistics.fmean(values):{sign}.2f} ± {spread:.2f}"
 
 
 def sign_flip_test(differences: Sequence[float], *, shuffles: int = 10_000, seed: int = 0) -> float:
