@@ -143,7 +143,9 @@ def print_row(corpus: str, size: int, pairs: Sequence[tuple[Record, Record]]) ->
         for side in (0, 1)
     ]
     won = sum(gain > 0 for gain in gains)
-    figures = f"{shown(without)} | {shown(with_bilm)} | {shown(gains, '+')} | {won}"
+    figures = (
+        f"{shown(without, digits=1)} | {shown(with_bilm, digits=1)} | {shown(gains, '+', digits=1)} | {won}"
+    )
     print(f"| {corpus} | {size:,} | {len(pairs)} | {figures} | {seconds[0]:.0f}, {seconds[1]:.0f} |")
     return gains
 

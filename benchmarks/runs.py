@@ -241,10 +241,10 @@ def _paired_cells(
     yield f"{statistics.fmean(record['train_seconds'] for record in values):.0f}"
 
 
-def shown(values: Sequence[float], sign: str = "") -> str:
+def shown(values: Sequence[float], sign: str = "", *, digits: int = 2) -> str:
     """Return the mean and the standard deviation."""
     spread = statistics.stdev(values) if len(values) > 1 else 0.0
-    return f"{statistics.fmean(values):{sign}.2f} ± {spread:.2f}"
+    return f"{statistics.fmean(values):{sign}.{digits}f} ± {spread:.{digits}f}"
 
 
 def sign_flip_test(differences: Sequence[float], *, shuffles: int = 10_000, seed: int = 0) -> float:
