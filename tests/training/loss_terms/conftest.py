@@ -106,10 +106,9 @@ def bench(toy: Path, text_toy: Path, pair_toy: Path, tmp_path_factory: pytest.Te
     return found
 
 
-def trained(job: Any, *, before: Callable[[Any], None] = lambda session: None) -> Any:
+def trained(job: Any) -> Any:
     """Return the model of a job after its last epoch, with averaged weights, ready to predict."""
     session = begin_training(job)
-    before(session)
     for _ in train(session.state, session.setup, job.recipe.train, list(session.terms.values())):
         pass
     with session.state.average.applied():

@@ -18,7 +18,7 @@ from gonie.training.loop import seed_step
 from gonie.training.loss_terms.table import LOSS_TERMS
 from gonie.training.run import resume_run, start_run
 
-from .conftest import CASES, SETTINGS, WITH_WEIGHTS, Bench, Silent, trained
+from .conftest import CASES, RECIPES, SETTINGS, WITH_WEIGHTS, Bench, Silent, trained
 
 CPU = torch.device("cpu")
 
@@ -96,23 +96,29 @@ def test_a_term_of_the_start_needs_one(bench: Bench, name: str) -> None:
         begin_training(job)
 
 
+RUNS = ("train.epochs=2", "train.checkpoint_seconds=1e-9")
+
+
+def check_runs(recipe: Any, folder: Path) -> None:
+    """Compare the export with the trained model, and a resumed run with an unbroken one."""
+    display = Silent()
+    assert start_run(recipe, folder / "whole", display) is not None
+    assert any("its scores match the trained model's" in note for note in display.notes)
+    with pytest.raises(RuntimeError, match="stopped"):
+        start_run(recipe, folder / "broken", Silent(steps=7))
+    assert resume_run(folder / "broken", Silent()) is not None
+    for file in ("last.safetensors", "best.safetensors", "bundle/model.onnx"):
+        whole, broken = (folder / run / file for run in ("whole", "broken"))
+        assert whole.read_bytes() == broken.read_bytes(), file
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("domains")
 @pytest.mark.parametrize(("task", "name"), CASES)
 def test_a_run_with_a_term_is_exported_and_resumes_exactly(
     bench: Bench, task: str, name: str, tmp_path: Path
 ) -> None:
-    """The export is compared with the trained model, and the resumed run with an unbroken one."""
-    recipe = bench.recipe(task, "train.epochs=2", "train.checkpoint_seconds=1e-9", term=name)
-    display = Silent()
-    assert start_run(recipe, tmp_path / "whole", display) is not None
-    assert any("its scores match the trained model's" in note for note in display.notes)
-    with pytest.raises(RuntimeError, match="stopped"):
-        start_run(recipe, tmp_path / "broken", Silent(steps=7))
-    assert resume_run(tmp_path / "broken", Silent()) is not None
-    for file in ("last.safetensors", "best.safetensors", "bundle/model.onnx"):
-        whole, broken = (tmp_path / run / file for run in ("whole", "broken"))
-        assert whole.read_bytes() == broken.read_bytes(), file
+    check_runs(bench.recipe(task, *RUNS, term=name), tmp_path)
     names = [
         key for key in read_tensors(tmp_path / "whole" / "last.safetensors")[0] if key.startswith("loss.")
     ]
@@ -120,6 +126,21 @@ def test_a_run_with_a_term_is_exported_and_resumes_exactly(
     assert not any(
         key.startswith("loss.") for key in read_tensors(tmp_path / "whole" / "best.safetensors")[0]
     )
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("domains")
+@pytest.mark.parametrize("task", RECIPES)
+def test_adversary_and_mldg_run_together(bench: Bench, task: str, tmp_path: Path) -> None:
+    recipe = bench.recipe(task, *SETTINGS["mldg"], *RUNS, term="adversary")
+    assert recipe.loss.keys() == {"adversary", "mldg"}
+    check_runs(recipe, tmp_path)
+    weights = read_tensors(tmp_path / "whole" / "last.safetensors")[0]
+    alone = tmp_path / "alone"
+    assert start_run(bench.recipe(task, *RUNS, term="adversary"), alone, Silent()) is not None
+    others = read_tensors(alone / "last.safetensors")[0]
+    own = [name for name in weights if name.startswith(("model.", "loss.adversary."))]
+    assert not all(torch.equal(weights[name], others[name]) for name in own), "MLDG changes the model"
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")

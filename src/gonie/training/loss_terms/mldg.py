@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,26 +16,39 @@ from gonie.errors import RecipeError
 from gonie.nn.inference import to_tensors
 from gonie.nn.precision import autocast
 from gonie.tasks.section import Section, Size
+from gonie.training.loss_terms.random_numbers import same_random_numbers
 from gonie.training.loss_terms.term import TermContext, TermPart
+
+RADIUS = 0.01
+"""The distance from θ at which gradients are compared for a product with the Hessian."""
 
 
 class MldgConfig(Section):
-    """Meta-learning for domain generalisation (Li et al. 2018, arXiv:1710.03463), first order."""
+    """Meta-learning for domain generalisation (Li et al. 2018, arXiv:1710.03463)."""
 
     weight: float = Field(default=1.0, ge=0, description="β, weight of the loss on the held-out domains")
     rate: float = Field(
         default=0.1, gt=0, description="α, length of the gradient step on the other domains before it"
     )
     held_out: Size = Field(default=1, description="domains that are held out at each step")
+    first_order: bool = Field(
+        default=False,
+        description="take the gradient step as a constant; about half the time, but a weaker method",
+    )
 
 
 class Mldg:
-    """β G(θ − α ∇F(θ)): MLDG of Li, Yang, Song & Hospedales 2018 (arXiv:1710.03463), first order.
+    """β G(θ − α ∇F(θ)): MLDG of Li, Yang, Song & Hospedales 2018 (arXiv:1710.03463).
 
     At each step, some of the training domains are held out at random. F is the loss on examples of the other
     domains, and G the loss on examples of the held-out ones. So a step on the other domains is rewarded only
-    if it also helps domains that it does not see. ∇F counts as a constant. The two batches are drawn from the
-    training examples, each with as many as the batch of the step. The loss of the step itself is unchanged.
+    if it also helps domains that it does not see. The two batches are drawn from the training examples, each
+    with as many as the batch of the step. The loss of the step itself is unchanged.
+
+    With v = ∇G(θ − α ∇F(θ)), the gradient is β (v − α H v), where H is the Hessian of F. The compiled kernels
+    of CRF and LSTM have no second derivative. So H v = (∇F(θ + ε v) − ∇F(θ − ε v)) / 2ε, ε = 0.01 / ‖v‖, as
+    in Liu, Simonyan & Yang 2019 (arXiv:1806.09055). ``first_order`` leaves H v out. All passes share their
+    random numbers, so that dropout is the same for equal batches.
 
     Domains are drawn uniformly, and so are the examples of all chosen domains together.
     """
@@ -60,18 +73,34 @@ class Mldg:
         """Return the weighted loss on the held-out domains after the step on the others. Shape: ()."""
         order = torch.randperm(len(self._rows)).tolist()
         held, others = order[: self._config.held_out], order[self._config.held_out :]
-        size = len(states)
-        loss_of, weights = _Loss(model), _trained(model)
+        others_batch, held_batch = self._drawn(others, len(states)), self._drawn(held, len(states))
+        trained, rate = _Trained(model), self._config.rate
         with autocast(self._precision, self._device):
-            inner = loss_of(self._drawn(others, size))
-        gradients = torch.autograd.grad(inner, list(weights.values()), allow_unused=True)
-        moved = {
-            f"model.{name}": weight if gradient is None else weight - self._config.rate * gradient
-            for (name, weight), gradient in zip(weights.items(), gradients, strict=True)
-        }
-        with autocast(self._precision, self._device):
-            outer: Tensor = functional_call(loss_of, moved, (self._drawn(held, size),))
+            step = trained.gradient(self._loss(trained, others_batch))
+            outer = self._loss(trained, held_batch, shift=[-rate * each for each in step])
+        if not self._config.first_order:
+            outer = outer - rate * self._hessian_product(trained, others_batch, trained.gradient(outer))
         return self._config.weight * outer
+
+    def _loss(self, trained: _Trained, batch: Mapping[str, Tensor], shift: Sequence[Tensor] = ()) -> Tensor:
+        """Return the loss of a batch at θ + shift. Shape: ()."""
+        with same_random_numbers(self._device):
+            return trained.loss(batch, shift)
+
+    def _hessian_product(
+        self, trained: _Trained, batch: Mapping[str, Tensor], direction: Sequence[Tensor]
+    ) -> Tensor:
+        """Return 0, whose gradient is that of the loss of a batch in a direction. Shape: ().
+
+        In full precision: it is the small difference of two gradients.
+        """
+        norm = torch.stack([each.square().sum() for each in direction]).sum().sqrt()
+        size = RADIUS / norm.clamp(min=torch.finfo(norm.dtype).tiny)
+        ahead, behind = (
+            self._loss(trained, batch, [sign * size * each for each in direction]) for sign in (1, -1)
+        )
+        slope = (ahead - behind) / (2 * size)
+        return slope - slope.detach()
 
     def _drawn(self, domains: list[int], size: int) -> dict[str, Tensor]:
         """Return a batch of examples of the domains, drawn uniformly."""
@@ -80,20 +109,34 @@ class Mldg:
         return to_tensors(self._examples.batch(drawn), self._device)
 
 
-class _Loss(nn.Module):
-    """The loss of a model as a module, whose weights ``functional_call`` can replace."""
+class _Trained(nn.Module):
+    """The loss of a model at other values of its trained weights θ."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model: Any = model
+        self._weights = {name: weight for name, weight in self.named_parameters() if weight.requires_grad}
 
     def forward(self, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the mean loss of a batch. Shape: ()."""
         return self.model.loss(batch)  # type: ignore[no-any-return]
 
+    def loss(self, batch: Mapping[str, Tensor], shift: Sequence[Tensor]) -> Tensor:
+        """Return the loss of a batch at θ + shift, or at θ if there is none. Shape: ()."""
+        moved = {
+            name: weight + each for (name, weight), each in zip(self._weights.items(), shift, strict=False)
+        }
+        found: Tensor = functional_call(self, moved, (batch,))
+        return found
 
-def _trained(model: nn.Module) -> dict[str, Tensor]:
-    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+    def gradient(self, loss: Tensor) -> list[Tensor]:
+        """Return the gradient of a loss by θ, as constants."""
+        weights = list(self._weights.values())
+        found = torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True)
+        return [
+            torch.zeros_like(weight) if each is None else each
+            for weight, each in zip(weights, found, strict=True)
+        ]
 
 
 PART = TermPart(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 from gonie.errors import RecipeError
 from gonie.nn.precision import autocast, widened
 from gonie.tasks.section import Section
+from gonie.training.loss_terms.random_numbers import same_random_numbers
 from gonie.training.loss_terms.term import TermContext, TermPart
 
 
@@ -55,7 +55,7 @@ class Perturb:
         with autocast(self._precision, self._device):
             vectors = model.embed(batch)  # (B, T, D)
             fixed = vectors.detach().requires_grad_()
-            with _same_random_numbers(self._device):
+            with same_random_numbers(self._device):
                 loss = model.loss_of(model.states_of(fixed, batch), batch)
             (gradient,) = torch.autograd.grad(loss, fixed)
             moved = vectors + self.perturbation(fixed.detach(), gradient, batch["mask"]).to(vectors.dtype)
@@ -72,13 +72,6 @@ class Perturb:
         least = torch.finfo(gradient.dtype).tiny
         r: Tensor = self._config.epsilon * scale * gradient / norms.clamp(min=least)
         return r
-
-
-@contextmanager
-def _same_random_numbers(device: torch.device) -> Iterator[None]:
-    """Give the code after the block the random numbers of the block."""
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        yield
 
 
 PART = TermPart(help="loss on adversarially perturbed token vectors", section=PerturbConfig, build=Perturb)
