@@ -34,6 +34,15 @@ from gonie.text.types import Sentence
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+def pytest_configure() -> None:
+    """Let Ctrl-C reach the processes that tests start.
+
+    A shell starts background jobs with SIGINT ignored, which their children inherit.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Return the folder of open corpora, GONIE_DATA or ../shared/data; skip the test if it is missing."""
