@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 from types import MappingProxyType
 
 import numpy as np
 
-from gonie.text.noise import Edit, mistype
+from gonie.text.noise import Edit, mistype, neighbouring_keys
 
 KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 """The rows of letters of a QWERTY keyboard, each shifted by half a key to the right of the one above."""
+NEIGHBOURS: Mapping[str, str] = MappingProxyType(neighbouring_keys(KEYBOARD))
+"""The keys beside each key, in its row and in the rows above and below."""
 FEWEST = 2
 """The letters of the shortest word that gets a typo, so that something of it is left."""
 _HANGUL = re.compile("[가-힣]")
@@ -46,24 +47,15 @@ def find_typo(word: str, generator: np.random.Generator, language: str = "en") -
         return None
     at = letters[int(generator.integers(len(letters)))]
     options = [Edit(at, at + 1, ""), Edit(at, at + 1, 2 * word[at])]
-    if beside := NEIGHBOURS.get(word[at].lower(), ""):
-        other = beside[int(generator.integers(len(beside)))]
-        options.append(Edit(at, at + 1, other.upper() if word[at].isupper() else other))
+    if word[at].lower() in NEIGHBOURS:
+        options.append(Edit(at, at + 1, neighbour(word[at], generator)))
     if at + 1 in letters and word[at] != word[at + 1]:
         options.append(Edit(at, at + 2, word[at + 1] + word[at]))
     return options[int(generator.integers(len(options)))]
 
 
-def _neighbours() -> dict[str, str]:
-    found: dict[str, str] = {}
-    beside = [pair for row in KEYBOARD for pair in pairwise(row)]
-    for upper, lower in pairwise(KEYBOARD):
-        beside += [(key, above) for at, key in enumerate(lower) for above in upper[at : at + 2]]
-    for one, other in beside:
-        found[one] = found.get(one, "") + other
-        found[other] = found.get(other, "") + one
-    return found
-
-
-NEIGHBOURS: Mapping[str, str] = MappingProxyType(_neighbours())
-"""The keys beside each key, in its row and in the rows above and below."""
+def neighbour(letter: str, generator: np.random.Generator) -> str:
+    """Return a random key beside that of a letter, in the case of the letter."""
+    keys = NEIGHBOURS[letter.lower()]
+    key = keys[int(generator.integers(len(keys)))]
+    return key.upper() if letter.isupper() else key

@@ -16,13 +16,14 @@ from gonie.text.augment.pieces import WordPiece
 from gonie.text.augment.shuffle import ShuffledSegments, segments
 from gonie.text.augment.table import SENTENCE_KINDS, TEXT_KINDS, Fit
 from gonie.text.augment.tokens import ReplacedTokens
-from gonie.text.augment.typos import QWERTY, Typos, mistyped
+from gonie.text.augment.typos import Typos, mistyped
 from gonie.text.augment.where import Where, changeable
 from gonie.text.augment.words import RespelledSentence
 from gonie.text.labelled_text import LabelledText
 from gonie.text.schemes import IO, IOB2, PLAIN, Scheme, from_spans, problems, to_spans
 from gonie.text.tokenizers import SyllableTokenizer
 from gonie.text.types import Sentence, Span
+from gonie.text.typos import KEYBOARD
 
 BIOES = Scheme(kind="BIOES")
 SCHEMES = (IOB2, BIOES, IO)
@@ -226,7 +227,7 @@ def one_error_apart(word: str) -> set[str]:
     """Return every word with one typing error, by enumeration."""
     found = {word[:at] + word[at + 1 :] for at in range(len(word))}
     found |= {word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1)}
-    keys = "".join(QWERTY) + "".join(QWERTY).upper()
+    keys = "".join(KEYBOARD) + "".join(KEYBOARD).upper()
     for key in keys:
         found |= {word[:at] + key + word[at + 1 :] for at in range(len(word))}
         found |= {word[:at] + key + word[at:] for at in range(len(word) + 1)}

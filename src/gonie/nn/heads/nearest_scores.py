@@ -6,14 +6,14 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
+from gonie.nn.heads.distance_scores import DistanceScores
 from gonie.nn.heads.spaces import Space
-from gonie.nn.heads.support_scale import ABSENT, best_scale, held_out
-from gonie.nn.initial import glorot_
+from gonie.nn.heads.support_scale import ABSENT
 
 
-class NearestScores(nn.Module):
+class NearestScores(DistanceScores):
     """scores[k] = −α min ‖f(s) − f(s[i])‖² + α ‖f(s)‖², over the support states s[i] of tag k.
 
     NNShot: Yang & Katiyar 2020 (arXiv:2010.02405). As in ``PrototypeScores``, ‖f(s)‖² is left out, so the
@@ -27,36 +27,16 @@ class NearestScores(nn.Module):
     """
 
     kinks = True
-    weight: Tensor
-    bias: Tensor
     sizes: Tensor
 
     def __init__(self, *, width: int, num_tags: int, space: Space) -> None:
-        super().__init__()
-        self.width = width
-        self.num_tags = num_tags
-        self.space = space
-        self.register_buffer("weight", glorot_(torch.empty(num_tags, width)))  # until it is fitted
-        self.register_buffer("bias", torch.zeros(num_tags))
+        super().__init__(width=width, num_tags=num_tags, space=space)
         self.register_buffer("sizes", torch.ones(num_tags, dtype=torch.int64))
 
     def forward(self, states: Tensor) -> Tensor:
         """Return the scores."""
         closeness = F.linear(self.space(states), self.weight, self.bias)  # (…, n)
         return self._by_tag(closeness)
-
-    @torch.no_grad()
-    def fit(self, states: Tensor, tags: Tensor, examples: Tensor) -> None:
-        """Keep ``states`` (n, H) with their ``tags`` (n,) as the support.
-
-        ``examples`` (n,) is the number of each state's sentence or text.
-        """
-        scores, gold = [states.new_zeros(0, self.num_tags)], [tags[:0]]
-        for held in held_out(examples):
-            self._put(states[~held], tags[~held], 1.0)
-            scores.append(self(states[held]))
-            gold.append(tags[held])
-        self._put(states, tags, best_scale(torch.cat(scores), torch.cat(gold), self.space.scale))
 
     def compare(self, states: Tensor, support: Tensor, tags: Tensor) -> Tensor:
         """Return the soft scores by ``support`` (n, H) with ``tags`` (n,), with gradients.
@@ -69,7 +49,7 @@ class NearestScores(nn.Module):
         others = F.one_hot(tags, self.num_tags).T == 0  # (K, n)
         return closeness[..., None, :].masked_fill(others, ABSENT).logsumexp(-1)
 
-    def _put(self, states: Tensor, tags: Tensor, scale: float) -> None:
+    def put(self, states: Tensor, tags: Tensor, scale: float) -> None:
         """Set the support, with this scale. A tag without support has a row of zeros."""
         self.space.fit(states, tags)
         every = torch.arange(self.num_tags, device=tags.device)

@@ -6,11 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gonie.text.noise import mistyped_syllables, neighbouring_keys
-
-QWERTY = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
-"""The letters of the English keyboard, by row."""
-_NEAR = neighbouring_keys(QWERTY)
+from gonie.text.noise import mistyped_syllables
+from gonie.text.typos import NEIGHBOURS, neighbour
 
 
 class Typos:
@@ -46,22 +43,15 @@ def mistyped(word: str, generator: np.random.Generator) -> str:
 
 
 def _is_letter(character: str) -> bool:
-    return character.lower() in _NEAR or "가" <= character <= "힣"
-
-
-def _near(character: str, generator: np.random.Generator) -> str:
-    """Return a neighbouring key, in the case of the character."""
-    keys = _NEAR[character.lower()]
-    key = keys[generator.integers(len(keys))]
-    return key.upper() if character.isupper() else key
+    return character.lower() in NEIGHBOURS or "가" <= character <= "힣"
 
 
 def _substituted(word: str, place: int, generator: np.random.Generator) -> str:
-    return word[:place] + _near(word[place], generator) + word[place + 1 :]
+    return word[:place] + neighbour(word[place], generator) + word[place + 1 :]
 
 
 def _inserted(word: str, place: int, generator: np.random.Generator) -> str:
-    key = _near(word[place], generator)
+    key = neighbour(word[place], generator)
     after = place + int(place == 0 or generator.random() < 0.5)  # a first capital stays first
     return word[:after] + (key if word.isupper() and len(word) > 1 else key.lower()) + word[after:]
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.torch.data import TextData, read_text_data, text_data_key
-from gonie.tasks.recipe import load_recipe
+from gonie.tasks.classification.torch.data import text_data_key
+from support.copied_data import keys_of_seeds, loaded, prepared, write_data
 
 RECIPE = """
 task = "classify"
@@ -29,20 +28,7 @@ width = 8
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     lines = ["label\ttext", *["good\tA really Funny film", "bad\tIt was a long and boring film"] * 6]
-    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    (tmp_path / "r.toml").write_text(RECIPE.format(folder=tmp_path), "utf-8")
-    return tmp_path
-
-
-def loaded(folder: Path, *changes: str) -> TextRecipe:
-    recipe = load_recipe(folder / "r.toml", changes)
-    assert isinstance(recipe, TextRecipe)
-    return recipe
-
-
-def prepared(folder: Path, *changes: str) -> tuple[TextData, list[str]]:
-    notes: list[str] = []
-    return read_text_data(loaded(folder, *changes), notes.append), notes
+    return write_data(tmp_path, RECIPE, {"train.tsv": "\n".join(lines) + "\n"})
 
 
 def test_copies_are_added_to_the_training_texts_alone(folder: Path) -> None:
@@ -85,8 +71,5 @@ def test_a_file_of_another_format_is_refused(folder: Path) -> None:
 
 
 def test_the_data_depend_on_the_seed_only_with_copies(folder: Path) -> None:
-    def keys(*changes: str) -> set[str]:
-        return {text_data_key(loaded(folder, f"train.seed={seed}", *changes)) for seed in (1, 2)}
-
-    assert len(keys()) == 2
-    assert len(keys("data.augment.copies=0")) == 1
+    assert len(keys_of_seeds(text_data_key, folder)) == 2
+    assert len(keys_of_seeds(text_data_key, folder, "data.augment.copies=0")) == 1

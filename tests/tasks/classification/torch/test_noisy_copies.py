@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
-from gonie.tasks.classification.recipe import TextRecipe
-from gonie.tasks.classification.torch.data import TextData, read_text_data, text_data_key
+from gonie.tasks.classification.torch.data import text_data_key
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import NoiseConfig
 from gonie.text.labelled_text import LabelledText
 from gonie.text.types import Span
+from support.copied_data import keys_of_seeds, loaded, prepared, write_data
 
 RECIPE = """
 task = "classify"
@@ -33,20 +33,7 @@ width = 8
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     lines = ["label\ttext", *["good\t정말 재미있는 영화였다", "bad\t지루하고 재미없는 영화 같다"] * 6]
-    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n", "utf-8")
-    (tmp_path / "r.toml").write_text(RECIPE.format(folder=tmp_path), "utf-8")
-    return tmp_path
-
-
-def loaded(folder: Path, *changes: str) -> TextRecipe:
-    recipe = load_recipe(folder / "r.toml", changes)
-    assert isinstance(recipe, TextRecipe)
-    return recipe
-
-
-def prepared(folder: Path, *changes: str) -> tuple[TextData, list[str]]:
-    notes: list[str] = []
-    return read_text_data(loaded(folder, *changes), notes.append), notes
+    return write_data(tmp_path, RECIPE, {"train.tsv": "\n".join(lines) + "\n"})
 
 
 def copied(texts: list[LabelledText], **kinds: float) -> tuple[list[LabelledText], list[str]]:
@@ -95,11 +82,8 @@ def test_copies_are_added_to_the_training_texts_alone(folder: Path) -> None:
 
 
 def test_the_data_depend_on_the_seed_only_with_copies(folder: Path) -> None:
-    def keys(*changes: str) -> set[str]:
-        return {text_data_key(loaded(folder, f"train.seed={seed}", *changes)) for seed in (1, 2)}
-
-    assert len(keys()) == 2
-    assert len(keys("data.noise.copies=0")) == 1
+    assert len(keys_of_seeds(text_data_key, folder)) == 2
+    assert len(keys_of_seeds(text_data_key, folder, "data.noise.copies=0")) == 1
 
 
 def test_english_and_pairs_are_refused(folder: Path) -> None:

@@ -13,13 +13,13 @@ from gonie.errors import RecipeError
 from gonie.formats.spans import char_spans
 from gonie.formats.tagged import TaggedSource
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.augment import augmented_sentences
-from gonie.tasks.tagging.torch.data import TagData, read_tag_data, tag_data_key
+from gonie.tasks.tagging.torch.data import tag_data_key
 from gonie.text.schemes import PLAIN, Scheme
 from gonie.text.tokenizers import SyllableTokenizer, tokenizer
 from gonie.text.types import Sentence
 from gonie.training.run import start_run
+from support.copied_data import keys_of_seeds, loaded, prepared, syllables, write_data
 
 BIOES = Scheme(kind="BIOES")
 RECIPE = """
@@ -59,29 +59,10 @@ def columns(number: int) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "train.conll").write_text(columns(9), "utf-8")
-    (tmp_path / "dev.conll").write_text(columns(3), "utf-8")
-    (tmp_path / "r.toml").write_text(RECIPE.format(folder=tmp_path), "utf-8")
-    return tmp_path
+    return write_data(tmp_path, RECIPE, {"train.conll": columns(9), "dev.conll": columns(3)})
 
 
-def loaded(folder: Path, *changes: str) -> TagRecipe:
-    recipe = load_recipe(folder / "r.toml", changes)
-    assert isinstance(recipe, TagRecipe)
-    return recipe
-
-
-def prepared(folder: Path, *changes: str) -> tuple[TagData, list[str]]:
-    notes: list[str] = []
-    return read_tag_data(loaded(folder, *changes), notes.append), notes
-
-
-def korean(text: str, *tags: str) -> Sentence:
-    (sentence,) = SyllableTokenizer()(text)
-    return Sentence(sentence.words, tags, {}, text, sentence.starts, sentence.ends, "k.jsonl", 3)
-
-
-NAMED = korean("세종이 어제 왔다", "B-PS", "E-PS", "O", "O", "O", "O", "O")
+NAMED = syllables("세종이 어제 왔다", "B-PS", "E-PS", "O", "O", "O", "O", "O", path="k.jsonl", line=3)
 
 
 def copied(
@@ -99,7 +80,7 @@ def copied(
 def test_copies_are_added_to_the_training_sentences_alone(folder: Path) -> None:
     clean, quiet = prepared(folder, "data.augment.copies=0")
     more, notes = prepared(folder)
-    assert not any("augmented" in note for note in quiet)
+    assert not any(note.startswith("augmented") for note in quiet)
     (told,) = [note for note in notes if note.startswith("augmented copies: ") and "left" not in note]
     made = int(told.split()[2])
     assert told == f"augmented copies: {made} sentences, by kind: mentions {made}"
@@ -147,11 +128,8 @@ def test_copies_are_written_with_their_kinds_and_originals(folder: Path) -> None
 
 
 def test_the_data_depend_on_the_seed_only_with_copies(folder: Path) -> None:
-    def keys(*changes: str) -> set[str]:
-        return {tag_data_key(loaded(folder, f"train.seed={seed}", *changes)) for seed in (1, 2)}
-
-    assert len(keys()) == 2
-    assert len(keys("data.augment.copies=0")) == 1
+    assert len(keys_of_seeds(tag_data_key, folder)) == 2
+    assert len(keys_of_seeds(tag_data_key, folder, "data.augment.copies=0")) == 1
 
 
 def test_partial_sentences_have_no_copies(folder: Path) -> None:

@@ -12,15 +12,14 @@ import pytest
 from gonie import load
 from gonie.errors import InputError, RecipeError
 from gonie.formats.spans import char_spans
-from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import NoiseConfig
-from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.tasks.tagging.torch.data import TagData, read_tag_data, tag_data_key
+from gonie.tasks.tagging.torch.data import tag_data_key
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
 from gonie.text.schemes import PLAIN, Scheme
 from gonie.text.tokenizers import SyllableTokenizer, tokenizer
 from gonie.text.types import Sentence
 from gonie.training.run import resume_run, start_run
+from support.copied_data import keys_of_seeds, loaded, prepared, syllables, write_data
 
 BIOES = Scheme(kind="BIOES")
 RECIPE = """
@@ -60,26 +59,7 @@ def rows(number: int) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "train.jsonl").write_text(rows(9), "utf-8")
-    (tmp_path / "dev.jsonl").write_text(rows(3), "utf-8")
-    (tmp_path / "r.toml").write_text(RECIPE.format(folder=tmp_path), "utf-8")
-    return tmp_path
-
-
-def loaded(folder: Path, *changes: str) -> TagRecipe:
-    recipe = load_recipe(folder / "r.toml", changes)
-    assert isinstance(recipe, TagRecipe)
-    return recipe
-
-
-def prepared(folder: Path, *changes: str) -> tuple[TagData, list[str]]:
-    notes: list[str] = []
-    return read_tag_data(loaded(folder, *changes), notes.append), notes
-
-
-def tagged(text: str, *tags: str) -> Sentence:
-    (sentence,) = SyllableTokenizer()(text)
-    return Sentence(sentence.words, tags, {}, text, sentence.starts, sentence.ends)
+    return write_data(tmp_path, RECIPE, {"train.jsonl": rows(9), "dev.jsonl": rows(3)})
 
 
 def copied(
@@ -91,7 +71,7 @@ def copied(
     return noisy_copies(sentences, config, scheme=BIOES, tokenizer=cut, seed=seed, note=notes.append), notes
 
 
-NAMED = tagged("세종이 왔다", "B-PS", "E-PS", "O", "O", "O")
+NAMED = syllables("세종이 왔다", "B-PS", "E-PS", "O", "O", "O")
 
 
 def test_copies_keep_their_entities() -> None:
@@ -151,11 +131,8 @@ def test_held_out_sentences_have_no_copies(folder: Path) -> None:
 
 
 def test_the_data_depend_on_the_seed_only_with_copies(folder: Path) -> None:
-    def keys(*changes: str) -> set[str]:
-        return {tag_data_key(loaded(folder, f"train.seed={seed}", *changes)) for seed in (1, 2)}
-
-    assert len(keys()) == 2
-    assert len(keys("data.noise.copies=0")) == 1
+    assert len(keys_of_seeds(tag_data_key, folder)) == 2
+    assert len(keys_of_seeds(tag_data_key, folder, "data.noise.copies=0")) == 1
 
 
 def test_english_is_refused(folder: Path) -> None:
@@ -212,13 +189,8 @@ def names_inside(tmp_path: Path) -> Path:
         for text, *spans in INSIDE * 4
     ]
     text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + "\n"
-    for name in ("train", "dev"):
-        (tmp_path / f"{name}.jsonl").write_text(text, "utf-8")
-    recipe = (
-        RECIPE.format(folder=tmp_path).replace("syllable", "morpheme").replace("copies = 2", "copies = 0")
-    )
-    (tmp_path / "r.toml").write_text(recipe, "utf-8")
-    return tmp_path
+    recipe = RECIPE.replace("syllable", "morpheme").replace("copies = 2", "copies = 0")
+    return write_data(tmp_path, recipe, {"train.jsonl": text, "dev.jsonl": text})
 
 
 def test_words_with_names_inside_are_cut(names_inside: Path) -> None:
