@@ -50,6 +50,13 @@ def test_other_things_are_not_combined(toy_run: Path) -> None:
         combine([gonie.load(toy_run), "runs/x"])
 
 
+def test_an_ensemble_is_no_member_of_another(toy_run: Path) -> None:
+    ensemble = gonie.load([toy_run, toy_run])
+    for options in ({"ensemble": [toy_run]}, {"mc_dropout": 2}):
+        with pytest.raises(InputError, match=r"cannot be a member of another: <EnsembleTagger\(.*members=2"):
+            gonie.evaluate(ensemble, toy_run / "unused.conll", **options)
+
+
 def test_no_models_are_refused() -> None:
     with pytest.raises(InputError, match="no models to combine"):
         combine([])

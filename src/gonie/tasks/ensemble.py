@@ -11,7 +11,7 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.tasks.bundled import BundledModel
-from gonie.tasks.members import Advance, name_of
+from gonie.tasks.members import Advance, name_of, refuse_ensemble
 from gonie.tasks.table import TASKS
 
 
@@ -28,6 +28,7 @@ def combine(models: Sequence[Any], advance: Advance | None = None) -> Any:
                 f"only models on this machine can be combined: {model!r}"[:200],
                 fix="Pass run folders or bundles",
             )
+        refuse_ensemble(model)
     first, *others = models
     for model in others:
         if model.task != first.task:

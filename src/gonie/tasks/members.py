@@ -40,6 +40,15 @@ def check_same(models: Sequence[Model], what: str, values: Callable[[Model], Seq
             )
 
 
+def refuse_ensemble(model: BundledModel) -> None:
+    """Raise an error if a model is an ensemble itself."""
+    if model.members is not None:
+        raise InputError(
+            f"an ensemble cannot be a member of another: {model!r}"[:200],
+            fix="Combine all of its models at once",
+        )
+
+
 def name_of(model: BundledModel) -> str:
     """Return the folder of a model, for messages."""
     return "a model without a folder" if model.origin is None else str(model.origin.path)

@@ -17,7 +17,7 @@ import torch
 from gonie.errors import InputError
 from gonie.nn.dropout import has_dropout
 from gonie.nn.inference import dropping
-from gonie.tasks.members import Advance
+from gonie.tasks.members import Advance, refuse_ensemble
 from gonie.tasks.run_files import BEST
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.scorer import Running
@@ -38,6 +38,7 @@ def load_passes(
 
     ``advance`` receives the progress of predictions. Random numbers depend on the kind of ``device``.
     """
+    refuse_ensemble(model)
     task = TASKS[model.task]
     half = task.torch()
     if not isinstance(half, DropoutTask):
