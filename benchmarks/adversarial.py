@@ -8,8 +8,8 @@ DATA is the folder with ner/. Every run is `gonie train ner` on UNER English, an
 clean dev file. The bundle is then scored on the test file as it is, with typos in a share of its words, in
 lower case, and with lost spaces (`gonie evaluate --noise`, the same noise for every model). *fgm* is
 `[loss.perturb]`, and *typos* are copies with typing errors (`data.augment`), whose typos are drawn otherwise
-than those of the scores. Copies make epochs longer; runs with one copy have half the epochs, so that all
-make the same number of steps.
+than those of the scores. Copies make epochs longer: with two copies, a run makes three times the steps. Plain
+runs with three times the epochs show what the steps alone do (`--set train.epochs=45 --methods plain`).
 
 Run folders are kept in --scratch, for example as starts of transfer.
 """
@@ -26,12 +26,15 @@ from runs import Record, Run, make_all, read, shown, sign_flip_test, trained_by_
 
 FILES = {part: f"uner_english_ewt/en_ewt-ud-{part}.iob2" for part in ("train", "dev", "test")}
 PLAIN = "plain"
-TYPOS = ("data.augment.copies=1", "data.augment.kinds={typos = 1.0}")
 METHODS: dict[str, tuple[str, ...]] = {
     PLAIN: (),
-    "fgm": ("loss.perturb.epsilon=1.0",),
-    "typos": (*TYPOS, "data.augment.rate=0.2", "train.epochs=15"),
-    "typos + fgm": (*TYPOS, "data.augment.rate=0.2", "train.epochs=15", "loss.perturb.epsilon=1.0"),
+    "fgm": ("loss.perturb.epsilon=0.5",),
+    "typos": ("data.augment.copies=2", "data.augment.kinds={typos = 1}", "data.augment.rate=0.15"),
+    "typos and mentions": (
+        "data.augment.copies=3",
+        "data.augment.kinds={typos = 2, mentions = 1}",
+        "data.augment.rate=0.2",
+    ),
 }
 
 
@@ -39,7 +42,7 @@ def work(run: Run, *, data: Path, scratch: Path, split: str) -> Record:
     """Train as the command does, and score the bundle under noise."""
     import gonie
 
-    folder = scratch / f"{run.model.replace(' + ', '-')}-{run.seed}"
+    folder = scratch / f"{run.model.replace(' ', '-')}-{run.seed}"
     history = trained_by_command(run, folder)
     found = gonie.evaluate(gonie.load(folder), data / "ner" / FILES[split], noise=True, limit=0).to_dict()
     noise = {f"{each['kind']} {each['rate']:g}": each["f1"] for each in found["noise"]}
@@ -57,7 +60,7 @@ def work(run: Run, *, data: Path, scratch: Path, split: str) -> Record:
 def table(records: Sequence[Record]) -> str:
     """Return the F1 of each method by noise, and its difference to plain training with p-values."""
     good = [record for record in records if "error" not in record]
-    levels = list(good[0]["noise"])
+    levels = [level for level in good[0]["noise"] if all(level in record["noise"] for record in good)]
     methods = list(dict.fromkeys(record["model"] for record in good))
     lines = [f"| method | runs | {' | '.join(levels)} |", "|---|---:|" + "---:|" * len(levels)]
     control = {record["seed"]: record["noise"] for record in good if record["model"] == PLAIN}
