@@ -69,7 +69,7 @@ def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
     """
     from gonie.tasks.parts import TAG_HEADS
     from gonie.tasks.single_pass import with_single_pass
-    from gonie.tasks.tagging.torch.data import training_sentences
+    from gonie.tasks.tagging.torch.files import training_sentences
     from gonie.tasks.torch.contextual import resolve_sources
 
     tagging = cast("TagRecipe", recipe)

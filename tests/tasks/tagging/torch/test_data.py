@@ -16,7 +16,8 @@ from gonie.errors import InputError, RecipeError
 from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.tasks.tagging.torch.data import HoldOut, Pieces, TagData, read_tag_data, tag_data_key
+from gonie.tasks.tagging.torch.data import TagData, read_tag_data, tag_data_key
+from gonie.tasks.tagging.torch.streams import HoldOut, Pieces
 from gonie.tasks.torch.prepare import prepare
 from gonie.text.partial_tags import TagSets
 from gonie.text.rules import allowed

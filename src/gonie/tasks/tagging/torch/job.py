@@ -29,8 +29,9 @@ from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.scoring import score_taggings
 from gonie.tasks.tagging.tagger import BatchSize, EncodedSentences, Tagger
 from gonie.tasks.tagging.torch.build import AuxiliaryHead, build_tagger
-from gonie.tasks.tagging.torch.data import HELD_OUT, TagData, read_tag_held_out, read_untagged
+from gonie.tasks.tagging.torch.data import TagData
 from gonie.tasks.tagging.torch.exportable import TagExportable
+from gonie.tasks.tagging.torch.files import HELD_OUT, read_tag_held_out, read_untagged
 from gonie.tasks.tagging.torch.heads import finish_heads, with_head_scores
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates

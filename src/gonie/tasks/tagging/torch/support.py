@@ -14,7 +14,8 @@ from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
 from gonie.nn.heads.support import SupportHead
 from gonie.tasks.tagging.recipe import TagRecipe
-from gonie.tasks.tagging.torch.data import TagData, read_model_tags
+from gonie.tasks.tagging.torch.data import TagData
+from gonie.tasks.tagging.torch.files import read_model_tags
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.shots import count_mentions
 from gonie.tasks.torch.episode_batches import EpisodePool

@@ -11,8 +11,9 @@ from gonie.tasks.tagging.explanation import SpanAnswer
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.tasks.tagging.torch.build import build_tagger
-from gonie.tasks.tagging.torch.data import read_tag_data, read_tag_dev, tag_data_key
+from gonie.tasks.tagging.torch.data import read_tag_data, tag_data_key
 from gonie.tasks.tagging.torch.exportable import TagExportable
+from gonie.tasks.tagging.torch.files import read_tag_dev
 from gonie.tasks.tagging.torch.gradients import span_odds_path
 from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.mc_dropout import dropout_passes as passes
