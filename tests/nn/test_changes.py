@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gonie.nn.changes import BiasChange, MatrixChange
+from gonie.nn.changes import BiasChange, MatrixChange, TableChange
 
 
 @pytest.mark.parametrize("shape", [(6, 5), (6, 2, 3)])
@@ -30,10 +30,21 @@ def test_a_step_changes_the_matrix_as_much_as_a_full_step_for_any_rank(rank: int
 
 
 def test_the_row_of_padding_stays() -> None:
-    change = MatrixChange(rows=3, columns=4, rank=2, padding=True)
+    change = TableChange(rows=3, columns=4, rank=2)
     torch.nn.init.ones_(change.wide)
     moved = change(torch.zeros(3, 4))
     assert moved.any(1).tolist() == [False, True, True]
+
+
+def test_training_on_some_rows_of_a_table_leaves_the_others() -> None:
+    change = TableChange(rows=5, columns=4, rank=2)
+    optimizer = torch.optim.Adam(change.parameters(), lr=0.1)
+    table = torch.randn(5, 4)
+    for _ in range(3):
+        optimizer.zero_grad()
+        change(table)[1:3].square().sum().backward()
+        optimizer.step()
+    assert (change(table) != table).any(1).tolist() == [False, True, True, False, False]
 
 
 def test_a_bias_is_changed_in_full() -> None:

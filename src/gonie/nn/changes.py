@@ -13,25 +13,42 @@ class MatrixChange(nn.Module):
     B starts at 0, so W' starts as W. A is normal with variance 1 / rank. So a step of B changes W' about as
     much as a step of the same rate would change W, for any rank. This takes the place of the factor α / r.
     Weights with more than two axes are changed as matrices of their first axis and the product of the others.
-    With ``padding``, the first row is that of padding and stays as it is. ``rate`` is the multiple of the
-    learning rate for A and B.
+    ``rate`` is the multiple of the learning rate for A and B.
     """
 
     adapts = True
 
-    def __init__(
-        self, *, rows: int, columns: int, rank: int, padding: bool = False, rate: float = 1.0
-    ) -> None:
+    def __init__(self, *, rows: int, columns: int, rank: int, rate: float = 1.0) -> None:
         super().__init__()
         self.rate_scale = rate
-        self.narrow = nn.Parameter(torch.randn(rank, columns) / rank**0.5)
-        self.wide = nn.Parameter(torch.zeros(rows - padding, rank))
-        self.padding = padding
+        self.narrow = nn.Parameter(_projection(rank, columns))
+        self.wide = nn.Parameter(torch.zeros(rows, rank))
 
     def forward(self, weight: Tensor) -> Tensor:
         """Return the changed weight, in the shape of ``weight``."""
-        change = F.pad(self.wide @ self.narrow, (0, 0, int(self.padding), 0))  # (rows, columns)
-        return weight + change.view_as(weight)
+        return weight + (self.wide @ self.narrow).view_as(weight)
+
+
+class TableChange(nn.Module):
+    """W' = W + B A for a table of vectors that are looked up, with the row 0 of padding as it is.
+
+    A (rank, columns) is random and fixed (LoRA-FA, Zhang et al. 2023, arXiv:2308.03303), and B (rows - 1,
+    rank) is trained. A batch has few of the rows. A step of A would also move all others, about which the
+    batch says nothing.
+    """
+
+    adapts = True
+    narrow: Tensor
+
+    def __init__(self, *, rows: int, columns: int, rank: int, rate: float = 1.0) -> None:
+        super().__init__()
+        self.rate_scale = rate
+        self.register_buffer("narrow", _projection(rank, columns))
+        self.wide = nn.Parameter(torch.zeros(rows - 1, rank))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        """Return the changed vectors. Shape: (rows, columns)."""
+        return weight + F.pad(self.wide @ self.narrow, (0, 0, 1, 0))
 
 
 class BiasChange(nn.Module):
@@ -47,3 +64,7 @@ class BiasChange(nn.Module):
     def forward(self, bias: Tensor) -> Tensor:
         """Return the changed bias. Shape: (size,)."""
         return bias + self.shift
+
+
+def _projection(rank: int, columns: int) -> Tensor:
+    return torch.randn(rank, columns) / rank**0.5

@@ -9,12 +9,12 @@ from typing import Any
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from gonie.nn.changes import BiasChange, MatrixChange
+from gonie.nn.changes import BiasChange, MatrixChange, TableChange
 from gonie.nn.protocols import Embedding, Encoder, as_modules
 
 
 class LowRank(nn.Module):
-    """y = part(x), with each of its matrices and biases changed by a ``MatrixChange`` or ``BiasChange``.
+    """y = part(x), with a trained change of each of its matrices, tables of vectors and biases.
 
     The part, an encoder or an embedding, runs with the merged weights. So an exported model has neither more
     weights nor more operators than one without adapters. ``rate`` is the multiple of the learning rate for
@@ -28,7 +28,7 @@ class LowRank(nn.Module):
         super().__init__()
         (self.part,) = as_modules([part])
         self.changes = nn.ModuleList(
-            _change(weight, rank=rank, padding=_has_padding(self.part, name), rate=rate)
+            _change(weight, rank=rank, table=_is_table(self.part, name), rate=rate)
             for name, weight in self.part.named_parameters()
         )
         self.input_width: int = getattr(part, "input_width", 0)  # only of an encoder
@@ -56,15 +56,15 @@ class LowRank(nn.Module):
             _put(self.part, own)
 
 
-def _change(weight: Tensor, *, rank: int, padding: bool, rate: float) -> nn.Module:
+def _change(weight: Tensor, *, rank: int, table: bool, rate: float) -> nn.Module:
     if weight.dim() == 1:
         return BiasChange(size=len(weight), rate=rate)
-    columns = weight[0].numel()
-    return MatrixChange(rows=len(weight), columns=columns, rank=rank, padding=padding, rate=rate)
+    kind = TableChange if table else MatrixChange
+    return kind(rows=len(weight), columns=weight[0].numel(), rank=rank, rate=rate)
 
 
-def _has_padding(part: nn.Module, name: str) -> bool:
-    """Return whether the first row of a weight is that of padding."""
+def _is_table(part: nn.Module, name: str) -> bool:
+    """Return whether a weight has vectors that are looked up, the first of which is that of padding."""
     return getattr(part.get_submodule(name.rpartition(".")[0]), "padding_idx", None) == 0
 
 

@@ -244,7 +244,7 @@ class AdapterConfig(Section):
     embedding: Annotated[int, Field(ge=0)] | Literal["auto"] = Field(
         default="auto",
         description="rank of the changes of the character network and of the vectors of words in the "
-        "training file; 0: no changes; auto is 16, or less for words, so that their change has at most 2.5% "
+        "training file; 0: no changes; auto is 24, or less for words, so that their change has at most 2.7% "
         "as many parameters as all word vectors",
     )
     rate: float = Field(default=3.0, gt=0, description="learning rate, as a multiple of train.lr")

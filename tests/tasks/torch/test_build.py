@@ -305,7 +305,7 @@ def test_frozen_and_plain_parts_do_not_scale_the_rate(encoding: Encoding) -> Non
 
 @pytest.mark.parametrize(
     ("setting", "size", "rank"),
-    [("auto", 100, 16), ("auto", 9000, 3), ("auto", 14000, 2), (5, 9000, 5), (0, 9, 0)],
+    [("auto", 100, 24), ("auto", 9000, 4), ("auto", 14000, 2), (5, 9000, 5), (0, 9, 0)],
 )
 def test_the_change_of_word_vectors_is_small_unless_its_rank_is_given(
     setting: Any, size: int, rank: int

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from gonie.errors import InputError
-from gonie.nn.changes import MatrixChange
+from gonie.nn.changes import TableChange
 from gonie.nn.dropout import checked_rate
 from gonie.nn.initial import embedding_
 from gonie.nn.protocols import Batch
@@ -27,7 +27,7 @@ class WordEmbedding(nn.Module):
     In training, a word flagged in ``singletons`` (V,) bool becomes unknown with probability
     ``singleton_rate``. The vector of the unknown word is thus learned from words seen once (Lample et al.
     2016, arXiv:1603.01360, §4.1). ``tuned=False`` freezes ``weight``. With ``rank``, the learned vectors are
-    ``weight`` + B A, a ``MatrixChange``, and ``rate`` is the multiple of the learning rate for A and B.
+    ``weight`` + B A, a ``TableChange``, and ``rate`` is the multiple of the learning rate for B.
 
     Shape: (B, T, width).
     """
@@ -55,9 +55,7 @@ class WordEmbedding(nn.Module):
         self.width = width
         self.singleton_rate = checked_rate(singleton_rate)
         self.weight = nn.Parameter(embedding_(torch.empty(size, width)), requires_grad=tuned)
-        self.change = (
-            MatrixChange(rows=size, columns=width, rank=rank, padding=True, rate=rate) if rank else None
-        )
+        self.change = TableChange(rows=size, columns=width, rank=rank, rate=rate) if rank else None
         self.register_buffer("fixed", torch.zeros(fixed, width) if fixed else None)
         self.register_buffer("rows", rows)
         # Derived from the vocabulary's counts, so not saved.

@@ -38,7 +38,7 @@ from gonie.tasks.sections import (
     WordsConfig,
 )
 
-EMBEDDING_RANK, WORDS_SHARE = 16, 0.025
+EMBEDDING_RANK, WORDS_SHARE = 24, 0.027
 """Adapters with ``embedding = "auto"``: the rank, and the largest share of the change of word vectors."""
 
 DROPOUTS: Mapping[str, Callable[[float], nn.Module]] = {
@@ -182,7 +182,7 @@ def words_rank(adapter: AdapterConfig, table: WordTable) -> int:
     """Return the rank of the change of the learned word vectors, 0 for no change."""
     if adapter.embedding != "auto":
         return adapter.embedding
-    most = WORDS_SHARE * (table.size + table.fixed) * table.width / (table.size + table.width)
+    most = WORDS_SHARE * (table.size + table.fixed) * table.width / table.size
     return max(1, min(EMBEDDING_RANK, int(most)))
 
 

@@ -22,7 +22,7 @@ from gonie.errors import RecipeError
 from gonie.features.encoding import Encoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
-from gonie.nn.changes import BiasChange, MatrixChange
+from gonie.nn.changes import BiasChange, MatrixChange, TableChange
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.low_rank import LowRank
 from gonie.tasks.sections import CorpusRecipe
@@ -241,7 +241,7 @@ def _plain_weights(model: nn.Module) -> dict[str, Tensor]:
     for place, part in model.named_modules():
         if isinstance(part, LowRank):
             weights |= {f"{place}.{part.wraps}.{name}": w for name, w in part.merged_weights().items()}
-        if isinstance(part, MatrixChange | BiasChange):
+        if isinstance(part, MatrixChange | TableChange | BiasChange):
             weights = {name: w for name, w in weights.items() if not name.startswith(f"{place}.")}
     return {_unwrapped(model, name): weight for name, weight in weights.items()}
 
