@@ -267,3 +267,35 @@ def test_sequences_of_domains_are_printed_as_matrices(tmp_path: Path) -> None:
     assert "| b | 50.00 | 60.00 |" in out
     assert "| replay | 1 | 65.00 | 0.00 | +10.00 | 1.000 | 10.00 | 0.00 |" in out
     assert "| all | 90.00 | 70.00 |" in out
+
+
+def test_methods_for_other_domains_are_paired_with_the_control(tmp_path: Path) -> None:
+    """A domain without a run of the control must not move the difference."""
+    scored = [("control", "ai", 0.40), ("adversary", "ai", 0.43), ("adversary", "music", 0.90)]
+    records = [
+        {"corpus": domain, "model": model, "seed": 1, "fold": 1, "dev": 0.5, "test": f1, "inside": 0.5}
+        for model, domain, f1 in scored
+    ]
+    (tmp_path / "d.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n", "utf-8")
+    out = run("domains.py", "--table", tmp_path / "d.jsonl")
+    (row,) = [line for line in out.splitlines() if line.startswith("| adversary |")]
+    assert [cell.strip() for cell in row.split("|")][-3:-1] == ["+3.00", "1.0000"]
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (BENCHMARKS / "results").glob("*.jsonl")))
+def test_stored_results_have_a_table(name: str) -> None:
+    out = run(f"{name}.py", "--table", BENCHMARKS / "results" / f"{name}.jsonl")
+    assert "|---" in out
+
+
+def test_curves_are_drawn_from_stored_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    figures = importlib.import_module("figures")
+    monkeypatch.setattr(figures, "ASSETS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["figures.py", "noise"])
+    figures.main()
+    assert "typing error" in (tmp_path / "noise.svg").read_text("utf-8")
+    assert "noise.svg" in capsys.readouterr().out

@@ -57,6 +57,11 @@ class ContextualConfig(Section):
         """Whether the training data decides about the source (``ContextualSource.resolve``)."""
         return False
 
+    @property
+    def decided_setting(self) -> str:
+        """The setting of an undecided section, less its key, that uses the source for any training data."""
+        return ""
+
 
 class Resolved(NamedTuple):
     """The decision about an undecided section."""

@@ -59,6 +59,11 @@ class ElmoConfig(ContextualConfig):
         """Whether the training data decides about the language model."""
         return self.bilm == AUTO
 
+    @property
+    def decided_setting(self) -> str:
+        """The setting that uses the language model which ``auto`` may choose."""
+        return f"bilm={CHOSEN}"
+
 
 def _resolve(config: ElmoConfig, data: CorpusConfig, examples: Iterable[object]) -> Resolved:
     """Choose the shipped model where it was measured to win, and otherwise none."""

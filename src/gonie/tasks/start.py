@@ -59,6 +59,13 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     own, new = recipe.model_dump(mode="json"), changed.model_dump(mode="json")
     if found := [f"{key} = {value}" for key, value in _changes(own, new)]:
         note(f"as in {Path(name).name}, where training starts: {', '.join(found)}")
+    for key, source in recipe.model.contextual.items():
+        if source.undecided and getattr(changed.model, key) is None:
+            note(
+                f"{Path(name).name} has no language model, so this model has none either. With a small "
+                "training file, a language model is usually worth more than a start; to have both, train the "
+                f"start with --set model.{key}.{source.decided_setting}"
+            )
     return changed
 
 
