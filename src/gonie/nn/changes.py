@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -67,4 +69,4 @@ class BiasChange(nn.Module):
 
 
 def _projection(rank: int, columns: int) -> Tensor:
-    return torch.randn(rank, columns) / rank**0.5
+    return torch.randn(rank, columns) / math.sqrt(rank)
