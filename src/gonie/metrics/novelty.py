@@ -113,6 +113,13 @@ class SeenMentions:
         aligned = (align_spans(*each) if scheme.has_spans else Aligned(*each) for each in tagged)
         return cls.from_spans((each.sentence, each.gold) for each in aligned)
 
+    def merged(self, other: SeenMentions) -> SeenMentions:
+        """Return the mentions and words of both."""
+        empty: frozenset[str] = frozenset()
+        forms = {*self.types, *other.types}
+        types = {form: self.types.get(form, empty) | other.types.get(form, empty) for form in forms}
+        return SeenMentions(types, self.words | other.words)
+
     def novelty(self, sentence: Sentence | Sequence[str], span: TokenSpan) -> Novelty:
         """Return the novelty class of one mention of a sentence, or of words (see the module docstring)."""
         known = self.types.get(surface(_words(sentence), span))

@@ -104,6 +104,17 @@ def test_files_that_are_gone_are_noted(chain: Path, tmp_path: Path) -> None:
     assert any(note.startswith("forgetting is not measured on all old data: ") for note in display.notes)
 
 
+def test_a_test_file_is_enough_to_measure_forgetting(tmp_path: Path) -> None:
+    """The training file of the start may be gone, for which data.replay is there."""
+    write_files(tmp_path, FILES, epochs=1)
+    (tmp_path / "test.conll").write_bytes((tmp_path / "people.conll").read_bytes())
+    run(tmp_path, "people", "start", f"data.test={tmp_path / 'test.conll'}")
+    (tmp_path / "people.conll").unlink()
+    result, display = run(tmp_path, "all", "run", f"train.start={tmp_path / 'start'}")
+    assert "old data of start" in dict(result.output.results)
+    assert not any("forgetting is not measured" in note for note in display.notes)
+
+
 def test_large_files_are_sampled(chain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gonie.tasks.torch.forgetting.MOST", 10)
     changes = [f"train.start={chain / 'first'}", "train.epochs=1"]

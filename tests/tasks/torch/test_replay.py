@@ -143,6 +143,17 @@ def test_replay_draws_from_all_earlier_runs(chain: Path) -> None:
     assert all("of 80 sentences" in note for note in told)
 
 
+def test_mentions_of_starts_whose_labels_are_kept_count_as_seen(chain: Path) -> None:
+    assert prepare(load_recipe(chain / "firms.toml"), print).data.seen.labels == {"ORG"}
+    assert third(chain).data.seen.labels == {"ORG", "LOC", "PER"}
+
+
+def test_fewer_kept_sentences_than_asked_for_are_noted(chain: Path) -> None:
+    notes: list[str] = []
+    third(chain, "train.replay=5000", notes=notes)
+    assert any("5,000 sentences are asked for, and there are only 160" in note for note in notes)
+
+
 def test_replay_depends_on_the_seed_and_on_nothing_else(chain: Path) -> None:
     def digest(*changes: str) -> bytes:
         return bytes(third(chain, *changes).train.arrays["forms"])

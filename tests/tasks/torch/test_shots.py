@@ -35,7 +35,7 @@ def test_without_a_dev_file_the_sample_is_the_dev_set(toy: Path) -> None:
     recipe = load_recipe(toy / "toy.toml", ["train.shots=2", "data.dev=none"])
     data = read_tag_data(recipe, notes.append)
     assert data.dev == list(data.sentences)
-    assert any("the sampled ones are also the dev sentences" in note for note in notes)
+    assert any("the sampled sentences are also the dev sentences" in note for note in notes)
 
 
 def test_the_sample_depends_on_the_seed(toy: Path) -> None:

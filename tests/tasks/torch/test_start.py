@@ -143,6 +143,14 @@ def test_a_model_with_adapters_is_a_start_and_adapters_can_be_stacked(
         torch.testing.assert_close(states(build_model(job), job.encoding, text), given)
 
 
+def test_words_that_adapters_left_alone_are_trained_by_the_next_model(
+    adapted_runs: Callable[[str], Path], other: Path
+) -> None:
+    job = prepare(recipe_from(adapted_runs("low-rank"), other), lambda text: None)
+    part = next(part for part in build_model(job).modules() if isinstance(part, WordEmbedding))
+    assert part.fixed is None
+
+
 @pytest.mark.parametrize(
     "changes",
     [(), ("model.adapter.kind=low-rank",), ("model.adapter.kind=bottleneck", "model.adapter.hidden=3")],

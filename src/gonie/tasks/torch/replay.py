@@ -85,7 +85,6 @@ def replayed(
 def _of_starts(start: Start, reader: MemoryReader[Example]) -> Iterator[Memory[Example]]:
     """Yield the training examples of the start, and of the runs whose labels it kept."""
     way_out = f"name a file of kept {reader.noun} with --set data.replay=FILE"
-    recipe = start.recipe
     for folder, recipe in start.lineage:
         for file in recipe.data.files("train").values():
             if not locate(file).is_file():
@@ -93,8 +92,9 @@ def _of_starts(start: Start, reader: MemoryReader[Example]) -> Iterator[Memory[E
         yield reader.read(folder.name, recipe)
         if not recipe.train.keep_labels:
             return
-    if recipe.train.start is not None:
-        raise RecipeError([f"train.replay: an earlier run is gone: {recipe.train.start}; {way_out}"])
+    *_, (_, first) = start.lineage
+    if first.train.start is not None:
+        raise RecipeError([f"train.replay: an earlier run is gone: {first.train.start}; {way_out}"])
 
 
 def _of_file(file: str, start: Start, reader: MemoryReader[Example]) -> Memory[Example]:
@@ -118,6 +118,8 @@ def _drawn(
         {f"{at} {name}": times for name, times in reader.mentions(example).items()} for at, example in places
     ]
     rows = list(range(len(places)))
+    if number > len(places):
+        note(f"train.replay: {number:,} {reader.noun} are asked for, and there are only {len(places):,}")
     if number:
         rows = balanced_sample(mentions, number, np.random.default_rng([seed, 5]))
     kept = []

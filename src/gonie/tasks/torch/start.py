@@ -87,17 +87,25 @@ class Start:
     def vectors(self, encoding: Encoding) -> PretrainedVectors | None:
         """Return its word vectors for the words of ``encoding``, if it has any.
 
-        Words that it does not have get the vector of the unknown word. ``found`` are those that it did not
-        train, and for adapters also those that the new training file does not have.
+        Words that it does not have get the vector of the unknown word. ``found`` are those with a pretrained
+        vector that it did not train, and for adapters also those that the new training file does not have.
         """
         part = next((part for part in self.model.modules() if isinstance(part, WordEmbedding)), None)
         if part is None:
             return None
         rows = _rows(encoding.words, self.words.words)
         fixed = _fixed_words(part)[rows].numpy()  # (V,)
+        if not self._may_have_pretrained_vectors:
+            fixed[:] = False  # only its adapters left them as they were
         if self.adapted:
             fixed |= ~_read_here(encoding.words, self.words.words)
         return PretrainedVectors(part.table()[rows].detach().numpy(), fixed)
+
+    @property
+    def _may_have_pretrained_vectors(self) -> bool:
+        """Whether it or an earlier run has pretrained vectors, or an earlier run is gone."""
+        *_, (_, first) = self.lineage
+        return first.train.start is not None or any(recipe.data.vectors for _, recipe in self.lineage)
 
     @torch.no_grad()
     def copy_to(self, model: nn.Module, encoding: TaskEncoding) -> Copied:

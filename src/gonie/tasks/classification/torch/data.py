@@ -364,7 +364,10 @@ def _split(
     if data.files("dev"):
         return texts, _read("dev", data, note), test
     if recipe.train.shots:
-        note("no dev file, and too few texts to hold out: the sampled ones are also the dev texts")
+        note(
+            "no dev file: the sampled texts are also the dev texts, so the dev score says nothing about "
+            "others"
+        )
         return texts, texts, test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
         note("no dev file, and no texts can be held out: the training texts are used as dev texts")

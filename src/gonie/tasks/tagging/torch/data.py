@@ -28,6 +28,7 @@ from gonie.tasks.data_warnings import (
     warn_new_labels,
     warn_rare_labels,
 )
+from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.augment import augmented_sentences
@@ -268,7 +269,7 @@ def _encode(
         dev=opened.dev,
         test=opened.test,
         pretrained=None,
-        seen=SeenMentions.from_sentences(train, target),
+        seen=_seen(recipe, Chained(train, *(memory.examples for memory in memories)), target, start),
         labels=labels,
         given_scheme=found.scheme,
         options=sets.table() if part is not None or any(each.changes for each in outside) else None,
@@ -277,6 +278,17 @@ def _encode(
         dev_is_held_out=not opened.dev_is_train and data.dev != data.train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def _seen(
+    recipe: TagRecipe, sentences: Iterable[Sentence], scheme: Scheme, start: Start | None
+) -> SeenMentions:
+    """Return the mentions of the training sentences, and of a start whose labels are kept."""
+    own = SeenMentions.from_sentences(sentences, scheme)
+    path = start.folder / SEEN if start is not None and recipe.train.keep_labels else None
+    if path is None or not path.is_file():
+        return own
+    return own.merged(SeenMentions.from_json(json.loads(path.read_text("utf-8"))))
 
 
 def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]:

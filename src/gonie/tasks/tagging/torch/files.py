@@ -196,7 +196,13 @@ def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
 
 
 def read_tag_held_out(recipe: TagRecipe) -> list[Sentence]:
-    """Read the test sentences of ``recipe``, or its dev sentences, with entities in ``HELD_OUT``."""
+    """Read the test sentences of ``recipe``, or its dev sentences, with entities in ``HELD_OUT``.
+
+    The format of a test file is that of the training file. If that is gone, it is detected again.
+    """
+    data = recipe.data
+    if data.files("test") and not all(locate(path).is_file() for path in data.files("train").values()):
+        recipe = recipe.model_copy(update={"data": data.model_copy(update={"train": data.test})})
     files = TagFiles(recipe)
     sentences = files.read("test", _silent) or files.train_and_dev(files.everything(), _silent)[1]
     if not files.target.has_spans:

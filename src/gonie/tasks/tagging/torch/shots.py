@@ -19,7 +19,10 @@ def sample_sentences(
     mentions = [count_mentions(sentence.tags or (), scheme) for sentence in every]
     rows = sample_rows(mentions, recipe, "sentences", note)
     if recipe.data.dev is None:
-        note("no dev file, and too few sentences to hold out: the sampled ones are also the dev sentences")
+        note(
+            "no dev file: the sampled sentences are also the dev sentences, so the dev score says nothing "
+            "about other text"
+        )
     return [every[row] for row in rows]
 
 
