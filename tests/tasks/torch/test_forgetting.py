@@ -11,6 +11,7 @@ import pytest
 import gonie
 from gonie.tasks.load import load
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.tagging.evaluation import TagEvaluator
 from gonie.training.run import resume_run, start_run
 from support.growing_types import write_files
 
@@ -131,6 +132,20 @@ def test_the_bundle_of_a_chain_has_all_types(chain: Path) -> None:
     shown = gonie.explain(tagger, "Hansol pays Anna .", methods=["erasure"])
     assert {"ORG", "PER"} <= {answer.label for answer in shown.answers}
     assert gonie.evaluate(tagger, chain / "all.conll").f1 > 0.9
+
+
+def test_a_grown_model_is_scored_on_all_types_and_a_file_without_some_is_noted(
+    chain: Path, tmp_path: Path
+) -> None:
+    """data.types of its last file does not limit what it knows; a file may lack the annotation of some types."""
+    changes = (f"train.start={chain / 'second'}", *KEEP, 'data.types=["ORG"]')
+    assert start_run(load_recipe(chain / "all.toml", changes), tmp_path / "run", Silent()) is not None
+    tagger = gonie.load(tmp_path / "run")
+    assert gonie.evaluate(tagger, chain / "all.conll").f1 > 0.9
+    firms = TagEvaluator().score(tagger, chain / "firms.conll", folder=tmp_path / "run", options={})
+    (told,) = [note for note in firms.notes if "that the file does not have: LOC, PER" in note]
+    rule = told.rpartition("--map ")[2]
+    assert gonie.evaluate(tagger, chain / "firms.conll", map=rule).f1 > 0.9 > firms.evaluation.spans.micro.f1
 
 
 def test_a_run_with_distillation_and_replay_resumes_exactly(chain: Path, tmp_path: Path) -> None:

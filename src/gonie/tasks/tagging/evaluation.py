@@ -50,6 +50,7 @@ class TagEvaluator:
         biases = parse_biases(options.get("bias") or ())
         tagger = model.with_decoding(options.get("decode", "viterbi"), biases)
         data = tagger.recipe.get("data", {})
+        grown = tagger.recipe.get("train", {}).get("keep_labels", False)
         source = TaggedSource(file, _read_options(tagger, options))
         scored = scored_source(
             source,
@@ -59,7 +60,7 @@ class TagEvaluator:
             mode=options.get("mode", "conlleval"),
             repair=options.get("repair", "none"),
             seen=folder / SEEN,
-            types=data.get("types", ()),
+            types=() if grown else data.get("types", ()),  # a grown model also has the types of its start
             labels=parse_map(options.get("map") or (), default=data.get("map", {})),
             all_rules=options.get(ALL_RULES, True),
             tokenizer=None if data.get("columns") else tagger.tokenizer,

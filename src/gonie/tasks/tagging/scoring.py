@@ -203,6 +203,8 @@ def scored_source(
         check_known(list(named), known_types, source.report.path)
         _notice_map(_count_labels(sentences, bare), known_types, source.report)
     taggings = tag(sentences)
+    if not labels and model_scheme.has_spans:
+        _notice_other_types(_count_labels(sentences, bare), taggings, source.report)
     if labels:
         _tell_types(types, taggings, source.report)
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
@@ -338,6 +340,17 @@ def _nothing_shared(labels: Sequence[str], known: Sequence[str], path: str) -> I
         if shipped
         else f"Map a label to one of {', '.join(known)}: --map OLD=NEW",
     )
+
+
+def _notice_other_types(gold: Mapping[str, int], taggings: Iterable[Tagged], report: Report) -> None:
+    """Note predictions of types that the file does not have, which may not be annotated in it."""
+    others = Counter(span[2] for tagging in taggings for span in tagging.spans if span[2] not in gold)
+    if others and gold:
+        rule = f"{next(iter(gold))}={next(iter(gold))}"
+        report.noticed[
+            f"predictions of types that the file does not have: {', '.join(sorted(others))}. They count as "
+            f"errors. If the file is not annotated for these types, leave them out: --map {rule}"
+        ] += others.total()
 
 
 def _tell_types(types: Collection[str], taggings: Iterable[Tagged], report: Report) -> None:
