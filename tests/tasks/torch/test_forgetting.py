@@ -137,7 +137,7 @@ def test_the_bundle_of_a_chain_has_all_types(chain: Path) -> None:
 def test_a_grown_model_is_scored_on_all_types_and_a_file_without_some_is_noted(
     chain: Path, tmp_path: Path
 ) -> None:
-    """data.types of its last file does not limit what it knows; a file may lack the annotation of some types."""
+    """data.types of its last file does not limit what it knows, and a file may not be annotated for all."""
     changes = (f"train.start={chain / 'second'}", *KEEP, 'data.types=["ORG"]')
     assert start_run(load_recipe(chain / "all.toml", changes), tmp_path / "run", Silent()) is not None
     tagger = gonie.load(tmp_path / "run")

@@ -188,6 +188,17 @@ def test_shared_tags_keep_their_weights_and_new_tags_are_new(start: Path, other:
     assert head.crf.transitions[new_labels.index("S-ARTIST")].abs().sum() == 0
 
 
+@pytest.mark.parametrize(("name", "told"), [("person", True), ("PER", False), ("song", False)])
+def test_types_that_mean_the_same_as_those_of_the_start_are_named(
+    name: str, told: bool, start: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.conll"
+    file.write_text(f"Zoltan\tS-{name}\nplays\tO\n\nBusan\tS-other\n\n", "utf-8")
+    notes: list[str] = []
+    prepare(recipe_from(start, file, "data.dev=none"), notes.append)
+    assert any("'data.map={person = \"PER\"}'" in note for note in notes) == told
+
+
 def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:
     kept = prepare(recipe_from(start, other, "train.keep_labels=true"), lambda text: None).encoding.labels
     assert {"S-PER", "S-LOC", "S-ARTIST"} <= set(kept)

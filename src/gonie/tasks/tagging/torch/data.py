@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
+from gonie.text.label_map import propose
 from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.rules import Allowed, allowed, first_violation
 from gonie.text.schemes import Scheme
@@ -233,6 +234,8 @@ def _encode(
             f"{data.train_name} says nothing about the kept types {', '.join(sorted(kept))}: "
             "its O may be any of them"
         )
+    if start is not None and target.has_spans:
+        _suggest_names(types, label_names(start.encoding), note)
     memories = replayed(recipe, start, _memory_reader(target, encoding), note)
     rules = _checked_rules(recipe, train, encoding, opened=bool(kept), note=note)
     partial_stream = PartialStream(
@@ -278,6 +281,19 @@ def _encode(
         dev_is_held_out=not opened.dev_is_train and data.dev != data.train,
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> None:
+    """Note types that mean the same as types of the start, if the names of the two have nothing in common."""
+    named = sorted(types)
+    same = {new: name for name, new in reversed(propose(named, old).items()) if new != schemes.OUTSIDE}
+    if same and not set(named) & set(old):
+        rules = ", ".join(f'{name} = "{new}"' for new, name in sorted(same.items()))
+        setting = f"'data.map={{{rules}}}'"
+        note(
+            f"no type of the training file has the name of one of the start: {', '.join(sorted(old))}. To copy "
+            f"the weights of types that mean the same, rename them: --set {setting}"
+        )
 
 
 def _seen(
