@@ -291,8 +291,8 @@ def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> No
         rules = ", ".join(f'{name} = "{new}"' for new, name in sorted(same.items()))
         setting = f"'data.map={{{rules}}}'"
         note(
-            f"no type of the training file has the name of one of the start: {', '.join(sorted(old))}. To copy "
-            f"the weights of types that mean the same, rename them: --set {setting}"
+            f"no type of the training file has the name of one of the start: {', '.join(sorted(old))}. To "
+            f"copy the weights of types that mean the same, rename them: --set {setting}"
         )
 
 
