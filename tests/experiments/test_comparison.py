@@ -150,3 +150,15 @@ def test_the_json_has_every_number_but_no_tally() -> None:
     assert found["cells"][2]["runs"] == [{"folder": "cells/2-0", "seed": 0, "error": "why"}]
     assert found["cells"][2]["dev"] is None
     assert (found["metric"], found["tested_on"]) == ("F1", "dev")
+
+
+def test_domains_left_out_have_a_mean_instead_of_a_best_one() -> None:
+    """Each cell is scored on another domain, so the highest score is that of the easiest domain."""
+    grid = read_grid(["ner"], ["train.lr=0.1,0.2", "data.leave_out=web,news"])
+    cells: list[list[Outcome]] = [
+        [replace(scores(dev), test=test)] for dev, test in ((0.9, 0.1), (0.5, 0.3), (0.4, 0.5), (0.3, 0.7))
+    ]
+    assert compared(grid, *cells).summary() == [
+        "lr=0.2: mean F1 on the domains left out: 60.00",
+        "lr=0.1: mean F1 on the domains left out: 20.00",
+    ]

@@ -15,6 +15,9 @@ from gonie.system.cost import RunCost, nested_energy
 COSTS = tuple(RunCost().numbers())
 """The names of the numbers of ``RunCost``."""
 
+LEFT_OUT = "data.leave_out"
+"""The key whose cells have different data, so that none is the best."""
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -236,10 +239,36 @@ class Comparison:
         best = self.best
         if best is None or best.dev is None:
             return ["all runs failed"]
+        left_out = next((axis for axis in self.axes if axis.key == LEFT_OUT), None)
+        if left_out is not None:
+            return [*self._warning(), *self._means_over(left_out)]
         gap = "" if best.gap is None else f", train - dev {100 * best.gap:.2f}"
         named = f" with {best.name}" if best.name else ""
         first = f"best{named}: dev {self.metric} {100 * best.dev.mean:.2f}{gap}"
         return [*self._warning(), first, *(self._advice(axis, best) for axis in self.axes)]
+
+    def _means_over(self, domains: Axis) -> Iterator[str]:
+        """Yield the mean scores on the domains that were left out, whose cells have different data.
+
+        There is a sentence for each value of the other axes, the highest score first.
+        """
+        place = self.axes.index(domains)
+        groups: dict[str, list[ComparisonRow]] = {}
+        for row in self.rows:
+            others = [
+                f"{axis.label}={value}"
+                for at, (axis, value) in enumerate(zip(self.axes, row.values, strict=True))
+                if at != place
+            ]
+            groups.setdefault(", ".join(others), []).append(row)
+        means = {
+            name: statistics.fmean(row.test.mean for row in rows if row.test is not None)
+            for name, rows in groups.items()
+            if any(row.test is not None for row in rows)
+        }
+        for name in sorted(means, key=lambda name: -means[name]):
+            mean = f"mean {self.metric} on the domains left out: {100 * means[name]:.2f}"
+            yield f"{name}: {mean}" if name else mean
 
     def _warning(self) -> list[str]:
         if len(self.metrics) == 1:
