@@ -144,6 +144,15 @@ def test_an_interrupted_run_says_how_to_resume(tmp_path: Path) -> None:
     assert [record["epoch"] for record in run.history] == [1, 2, 3, 4]
 
 
+def test_a_run_with_a_start_says_what_it_has_forgotten(tmp_path: Path) -> None:
+    first = gonie.train("ner", SENTENCES, dev=SENTENCES, set=SMALL, out=tmp_path / "a", progress=False)
+    assert first.forgetting is None
+    start = {**SMALL, "train.start": tmp_path / "a"}
+    second = gonie.train("ner", SENTENCES, dev=SENTENCES, set=start, out=tmp_path / "b", progress=False)
+    assert second.forgetting is not None
+    assert second.forgetting["old"][0]["run"] == "a"
+
+
 def test_progress_is_shown_or_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gonie.train("ner", SENTENCES, set=SMALL, out=tmp_path / "a", progress=False)
     assert capsys.readouterr() == ("", "")

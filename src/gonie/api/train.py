@@ -17,6 +17,7 @@ from gonie.api.settings import changed_keys, python_messages, recipe_path, refus
 from gonie.api.training import training_process
 from gonie.reports.cost import cost_line
 from gonie.reports.html.markup import Markup, element, fragment
+from gonie.tasks.run_files import FORGETTING
 
 if TYPE_CHECKING:
     from gonie.api.events import OnEvent
@@ -54,6 +55,16 @@ class Run(Generic[Model_co]):
         from gonie.tasks.load import load
 
         found: Model_co = load(self.folder)
+        return found
+
+    @property
+    def forgetting(self) -> Mapping[str, Any] | None:
+        """The scores on the held-out data of the start, before and after: the content of forgetting.json.
+
+        None without a start, or if the models share no label.
+        """
+        path = self.folder / FORGETTING
+        found: Mapping[str, Any] | None = json.loads(path.read_bytes()) if path.is_file() else None
         return found
 
     def to_dict(self) -> dict[str, Any]:
