@@ -23,17 +23,18 @@ Curve = dict[float, list[float]]
 
 
 def transfer() -> Any:
-    """Draw F1 by training sentences, with and without a start, for both sources."""
+    """Draw F1 by training sentences, with and without a start, for each source with several sizes."""
     names = {"alone": "alone", "start": "start", "adapters": "start, adapters"}
-    records = [record for record in _good("transfer") if record["model"] in names]
-    figure, axes = _panels(2)
-    for axis, title, ncbi in zip(axes, ("UNER → CrossNER", "BC5CDR → NCBI"), (False, True), strict=True):
-        curves: dict[str, Curve] = {}
-        for record in records:
-            target, _, size = record["corpus"].partition("-")
-            if (target == "ncbi") == ncbi and (ncbi or size):
-                curve = curves.setdefault(names[record["model"]], {})
-                curve.setdefault(record["sentences"], []).append(100 * record["test"])
+    panels: dict[str, dict[str, Curve]] = {}
+    for record in _good("transfer"):
+        if record["model"] in names:
+            ncbi = record["corpus"].startswith("ncbi")
+            curves = panels.setdefault("BC5CDR → NCBI" if ncbi else "UNER → CrossNER", {})
+            curve = curves.setdefault(names[record["model"]], {})
+            curve.setdefault(record["sentences"], []).append(100 * record["test"])
+    drawn = {title: curves for title, curves in panels.items() if len(curves["alone"]) > 1}
+    figure, axes = _panels(len(drawn))
+    for axis, (title, curves) in zip(axes, drawn.items(), strict=True):
         _draw(axis, curves, title=title, x="sentences", log=True)
     return figure
 
