@@ -199,6 +199,39 @@ def test_a_mistake_is_reported_with_its_key_and_a_hint(change: str, words: str) 
     assert problem.startswith(words)
 
 
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_single_file_beside_named_files_is_refused_with_the_names_to_type(split: str, order: int) -> None:
+    """One of the files would not be read, whatever the order of the settings."""
+    changes = [f"data.{split}=in/politics.conll", f"data.{split}.ai=ai.conll"][::order]
+    (problem,) = refusal(*changes)
+    assert problem == (
+        f"data.{split}: a single file, in/politics.conll, cannot be combined with named files; name all of "
+        f"them: --set data.{split}.politics=in/politics.conll --set data.{split}.ai=ai.conll"
+    )
+
+
+def test_the_suggested_name_of_a_file_is_not_one_that_is_taken() -> None:
+    (problem,) = refusal("data.train=a/web.conll", "data.train.web=b/web.conll")
+    assert problem.endswith("--set data.train.NAME=a/web.conll --set data.train.web=b/web.conll")
+
+
+@pytest.mark.parametrize(
+    ("changes", "files"),
+    [
+        (["data.dev.a=a.conll", "data.dev.b=b.conll"], {"a": "a.conll", "b": "b.conll"}),
+        (['data.dev={a="a.conll"}', "data.dev.b=b.conll"], {"a": "a.conll", "b": "b.conll"}),
+        (["data.dev=none", "data.dev.b=b.conll"], {"b": "b.conll"}),
+    ],
+)
+def test_named_files_replace_the_single_file_of_the_recipe(
+    changes: list[str], files: dict[str, str], tmp_path: Path
+) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('[data]\ntrain = "t.conll"\ndev = "d.conll"\n[model.words]\n', "utf-8")
+    assert load_recipe(own, changes).data.dev == files
+
+
 def test_all_problems_are_reported_together() -> None:
     """Otherwise the user would fix one mistake per run."""
     problems = refusal("train.epoch=3", "train.lr", "data.holdout=2", "data.tag_column=[1]")

@@ -110,7 +110,7 @@ def load_recipe(
     changes = list(changes)
     values = _read(str(name))
     before = _train_file(values)
-    problems: list[str] = []
+    problems = list(_mixed_files(changes))
     for change in changes:
         _apply(values, change, problems, command)
     if before is not None and _train_file(values) != before:
@@ -238,6 +238,31 @@ def _apply(values: dict[str, Any], change: str, problems: list[str], command: st
         place.pop(last, None)
     else:
         place[last] = value
+
+
+def _mixed_files(changes: Iterable[str]) -> Iterator[str]:
+    """Yield a problem for each split that is changed to a single file and to named files. One would be lost.
+
+    The single file of the recipe itself may be replaced by named files, and those of the recipe by one file.
+    """
+    given = {key.strip(): text.strip() for key, _, text in (change.partition("=") for change in changes)}
+    for split in SPLITS:
+        single = _toml(given.get(f"data.{split}", ""))
+        named = {key: _toml(text) for key, text in given.items() if key.startswith(f"data.{split}.")}
+        if not isinstance(single, str) or single.lower() in ("", "none") or not named:
+            continue
+        own = f"data.{split}.{_domain_name(single)}"
+        files = {f"data.{split}.NAME" if own in named else own: single, **named}
+        settings = " ".join(f"--set {shlex.quote(f'{key}={file}')}" for key, file in files.items())
+        yield (
+            f"data.{split}: a single file, {single}, cannot be combined with named files; name all of them: "
+            f"{settings}"
+        )
+
+
+def _domain_name(file: str) -> str:
+    """Return a name for the domain of a file, from that of the file."""
+    return re.sub(r"[^\w-]+", "-", Path(file).name.partition(".")[0]).strip("-") or "NAME"
 
 
 def _fill(values: dict[str, Any], key: str, value: str) -> None:
