@@ -118,7 +118,7 @@ def test_a_section_that_the_recipe_lacks_can_be_added() -> None:
 
 @pytest.mark.parametrize("absent", [{}, {"data.train": "x.conll"}])
 def test_a_value_in_place_of_a_section_is_refused(absent: dict[str, str]) -> None:
-    with pytest.raises(RecipeError, match=r"^ner: data: must be a section.*: 'x\.conll'$"):
+    with pytest.raises(RecipeError, match=r"^ner: data: must be a section.*--set data\.train=x\.conll$"):
         load_recipe("ner", ["data=x.conll"], absent=absent)
 
 
@@ -185,6 +185,18 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
         ("data.columns.pos=x", "data.columns.pos: must be a whole number: 'x'"),
         ("data.columns=x", "data.columns: must be a table of names and values: 'x'"),
         ("train=3", "train: must be a section with keys of its own: 3"),
+        (
+            "train.episodes=10",
+            "train.episodes: must be a section with keys of its own: 10; its keys are ways, shots, queries, "
+            "number. For example: --set train.episodes.ways=5",
+        ),
+        (
+            "model.adapter=low-rank",
+            "model.adapter: must be a section with keys of its own: 'low-rank'; its keys are kind, rank, "
+            "hidden, embedding, rate. For example: --set model.adapter.kind=low-rank",
+        ),
+        ("data=3", "data: must be a section with keys of its own: 3; its keys are train, dev, test"),
+        ("model.elmo=x", "model.elmo: must be a section with keys of its own: 'x'; its keys are"),
         ("task=foo", "task: unknown task 'foo'; use tag, classify or pair"),
         ("train.epochs", "--set train.epochs: not of the form key=value"),
         ("=3", "--set =3: not of the form key=value"),

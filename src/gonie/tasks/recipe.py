@@ -339,6 +339,8 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         advice = f"; did you mean {near[0]!r}?" if near else ""
     elif first["type"] == "dict_type":
         advice = _table_advice(kind, place, first["input"])
+    elif first["type"].startswith("model_"):
+        advice = _section_advice(kind, key, first["input"])
     return f"must be {wanted}: {first['input']!r}{advice}"
 
 
@@ -366,6 +368,17 @@ def _table_advice(kind: type[BaseModel], place: list[str], value: object) -> str
     example = ", ".join(f"{name} = 1.0" for name in dict.fromkeys(near or names[:1]))
     setting = shlex.quote(f"{'.'.join(place)}={{{example}}}")
     return f"; its names are {', '.join(names)}. For example: --set {setting}"
+
+
+def _section_advice(kind: type[BaseModel], key: str, value: object) -> str:
+    """Return the keys of a section, and a setting of its kind or first key, which may have been meant."""
+    fields = _fields(kind, key.split("."))
+    name = "kind" if "kind" in fields else next(iter(fields))
+    typed = isinstance(value, str) and (name == "kind" or fields[name].is_required())
+    shown = value if typed else fields[name].default
+    text = shown if isinstance(shown, str) else json.dumps(shown) if isinstance(shown, int | float) else "…"
+    setting = shlex.quote(f"{key}.{name}=") + (text if text == "…" else shlex.quote(text))
+    return f"; its keys are {', '.join(fields)}. For example: --set {setting}"
 
 
 _OTHER_NAMES = {
