@@ -200,7 +200,7 @@ class Members(NamedTuple):
     def line(self) -> str | None:
         """Return what the scores are of, None for a single model."""
         if self.passes is not None:
-            return f"mean of {self.passes} {'pass' if self.passes == 1 else 'passes'} with dropout"
+            return f"mean of passes with dropout: {self.passes}"
         return f"ensemble of {len(self.others) + 1} models" if self.others else None
 
     def to_json(self, model: Path) -> dict[str, Any]:
