@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,11 @@ def test_noise_is_scored_on_request(tagged: Any) -> None:
     assert [each["kind"] for each in scores.to_dict()["noise"]] == [score.kind for score in scores.noise]
 
 
-def test_ensembles_and_passes_are_scored(tagged: Any, classified: Any) -> None:
+def test_ensembles_and_passes_are_scored(tagged: Any, classified: Any, tmp_path: Path) -> None:
     folder = tagged.folder
     alone = gonie.evaluate(folder, SENTENCES)
-    for others in ([folder], [tagged.model, gonie.load(folder)]):
+    copies = [shutil.copytree(folder / "bundle", tmp_path / name) for name in ("one", "two")]
+    for others in (copies[:1], [copies[0], gonie.load(copies[1])]):
         assert gonie.evaluate(tagged.model, SENTENCES, ensemble=others).f1 == alone.f1
     assert gonie.evaluate(gonie.load([folder, folder]), SENTENCES).f1 == alone.f1
     one, same = (gonie.evaluate(folder, SENTENCES, mc_dropout=3, seed=4).to_dict() for _ in range(2))
@@ -85,5 +87,7 @@ def test_ensembles_and_passes_are_scored(tagged: Any, classified: Any) -> None:
     found = gonie.evaluate(classified.folder, files, mc_dropout=3)
     assert found.separation["b"]["mutual_information"].inside == len(TEXTS)
     assert found.to_dict()["separation"]["b"]["lowest"]["auroc"] == found.separation["b"]["lowest"].auroc
+    with pytest.raises(gonie.InputError, match="a model is in the ensemble twice"):
+        gonie.evaluate(folder, SENTENCES, ensemble=[tagged.model])
     with pytest.raises(gonie.InputError, match="mc_dropout cannot be combined with ensemble"):
         gonie.evaluate(folder, SENTENCES, ensemble=[folder], mc_dropout=3)

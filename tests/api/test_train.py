@@ -90,6 +90,15 @@ def test_texts_and_labels(tmp_path: Path) -> None:
         _ = run.scores["dev"].pearson
 
 
+def test_a_run_can_be_the_start_of_another_one_and_be_loaded(tmp_path: Path) -> None:
+    """`run` is what `gonie.train` returned, so it is what one passes on."""
+    first = gonie.train("ner", SENTENCES, set=SMALL, out=tmp_path / "first", progress=False)
+    changes = {**SMALL, "train.start": first}
+    second = gonie.train("ner", SENTENCES, set=changes, out=tmp_path / "second", progress=False)
+    assert any(f"started from {first.folder}" in note for note in second.notes)
+    assert gonie.load(first).origin.path == first.folder.absolute()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,45 @@ def rounded(record: Any) -> Any:
     return round(record, 6) if isinstance(record, float) else record
 
 
-def test_a_model_with_itself_scores_the_same(gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+def test_a_model_with_its_copies_scores_the_same(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
     alone = scores(gonie, tmp_path / "a.json", toy_run, toy / "test.conll")
-    others = ("--ensemble", toy_run, "--ensemble", toy_run / "bundle")
+    copies = [shutil.copytree(toy_run / "bundle", tmp_path / name) for name in ("one", "two")]
+    others = [argument for copy in copies for argument in ("--ensemble", copy)]
     together = scores(gonie, tmp_path / "b.json", toy_run, toy / "test.conll", *others)
+    assert together.pop("ensemble") == [str(folder) for folder in (toy_run, *copies)]
     assert rounded(together) == rounded(alone)
+
+
+@pytest.mark.parametrize("inside", ["", "bundle"])
+def test_a_model_is_no_member_of_its_own_ensemble(
+    inside: str, gonie: Gonie, toy: Path, toy_run: Path
+) -> None:
+    """Its scores would look like those of an ensemble, without being any better."""
+    outcome = gonie("evaluate", toy_run, toy / "test.conll", "--ensemble", toy_run / inside)
+    assert outcome.refused("a model is in the ensemble twice", "runs with other seeds")
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_the_output_says_that_several_passes_are_scored(
+    number: int, gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """Otherwise it could not be told from the output of the model alone."""
+    out = tmp_path / "s.json"
+    given = ("--mc-dropout", number, "--seed", 4, "--json", out)
+    outcome = gonie("evaluate", toy_run, toy / "test.conll", *given)
+    assert f"mean of passes with dropout: {number}" in outcome.out.splitlines()
+    assert json.loads(out.read_text("utf-8"))["mc_dropout"] == {"passes": number, "seed": 4}
+
+
+def test_the_output_says_that_an_ensemble_is_scored(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    copy = shutil.copytree(toy_run / "bundle", tmp_path / "copy")
+    outcome = gonie("evaluate", toy_run, toy / "test.conll", "--ensemble", copy)
+    assert "ensemble of 2 models" in outcome.out.splitlines()
+    assert "ensemble of" not in gonie("evaluate", toy_run, toy / "test.conll").out
 
 
 def test_passes_are_scored_and_repeated(gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path) -> None:

@@ -207,6 +207,11 @@ RECIPES_AND_KEYS = [
         "data.train is given twice: as the file mine.conll and by --set. Remove one",
     ),
     (
+        "train ner mine.conll --set data.train.web=web.conll",
+        "ner: data.train: a single file, mine.conll, cannot be combined with named files; name all of them: "
+        "--set data.train.mine=mine.conll --set data.train.web=web.conll",
+    ),
+    (
         "compare ner train.lr=0.1,0.01",
         "train.lr=0.1,0.01 is a recipe key, which needs --set. Type: gonie compare ner --set "
         "train.lr=0.1,0.01",
@@ -498,6 +503,11 @@ CALLS = [
     (
         'train("ner", "mine.conll", set=["train.epochs=3"])',
         'set must be a dictionary of recipe keys, got list. For example: set={{"train.epochs": 3}}',
+    ),
+    (
+        'train("ner", "mine.conll", set={"data.train.web": "web.conll"})',
+        "ner: data.train: a single file, mine.conll, cannot be combined with named files; name all of them: "
+        'set={{"data.train.mine": "mine.conll", "data.train.web": "web.conll"}}',
     ),
     ("train(None)", 'not a recipe: None. Pass a name, such as "ner", or the path of a file'),
     ("compare(3)", 'not a recipe: 3. Pass a name, such as "ner", or the path of a file'),

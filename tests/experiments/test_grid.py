@@ -239,3 +239,10 @@ def test_cells_resolve_what_depends_on_the_training_file(toy: Path) -> None:
     assert sections == [ElmoConfig(bilm="en"), None] * 2
     (note,) = notes
     assert "language model: en, because the training file has 80 sentences" in note
+
+
+def test_a_cell_that_lacks_its_start_is_reported_before_anything_runs(toy: Path) -> None:
+    """The other cells would be trained for hours before it fails."""
+    grid = read_grid([str(toy / "toy.toml")], ["model.adapter=none,{rank = 2}"])
+    with pytest.raises(RecipeError, match=r"model\.adapter: adapters need a trained model.*\{rank = 2\}"):
+        load_cells(grid)

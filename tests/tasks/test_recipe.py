@@ -118,7 +118,7 @@ def test_a_section_that_the_recipe_lacks_can_be_added() -> None:
 
 @pytest.mark.parametrize("absent", [{}, {"data.train": "x.conll"}])
 def test_a_value_in_place_of_a_section_is_refused(absent: dict[str, str]) -> None:
-    with pytest.raises(RecipeError, match=r"^ner: data: must be a section.*: 'x\.conll'$"):
+    with pytest.raises(RecipeError, match=r"^ner: data: must be a section.*--set data\.train=x\.conll$"):
         load_recipe("ner", ["data=x.conll"], absent=absent)
 
 
@@ -185,6 +185,18 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
         ("data.columns.pos=x", "data.columns.pos: must be a whole number: 'x'"),
         ("data.columns=x", "data.columns: must be a table of names and values: 'x'"),
         ("train=3", "train: must be a section with keys of its own: 3"),
+        (
+            "train.episodes=10",
+            "train.episodes: must be a section with keys of its own: 10; its keys are ways, shots, queries, "
+            "number. For example: --set train.episodes.ways=5",
+        ),
+        (
+            "model.adapter=low-rank",
+            "model.adapter: must be a section with keys of its own: 'low-rank'; its keys are kind, rank, "
+            "hidden, embedding, rate. For example: --set model.adapter.kind=low-rank",
+        ),
+        ("data=3", "data: must be a section with keys of its own: 3; its keys are train, dev, test"),
+        ("model.elmo=x", "model.elmo: must be a section with keys of its own: 'x'; its keys are"),
         ("task=foo", "task: unknown task 'foo'; use tag, classify or pair"),
         ("train.epochs", "--set train.epochs: not of the form key=value"),
         ("=3", "--set =3: not of the form key=value"),
@@ -197,6 +209,39 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
 def test_a_mistake_is_reported_with_its_key_and_a_hint(change: str, words: str) -> None:
     (problem,) = refusal(change)
     assert problem.startswith(words)
+
+
+@pytest.mark.parametrize("split", ["train", "dev", "test"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_single_file_beside_named_files_is_refused_with_the_names_to_type(split: str, order: int) -> None:
+    """One of the files would not be read, whatever the order of the settings."""
+    changes = [f"data.{split}=in/politics.conll", f"data.{split}.ai=ai.conll"][::order]
+    (problem,) = refusal(*changes)
+    assert problem == (
+        f"data.{split}: a single file, in/politics.conll, cannot be combined with named files; name all of "
+        f"them: --set data.{split}.politics=in/politics.conll --set data.{split}.ai=ai.conll"
+    )
+
+
+def test_the_suggested_name_of_a_file_is_not_one_that_is_taken() -> None:
+    (problem,) = refusal("data.train=a/web.conll", "data.train.web=b/web.conll")
+    assert problem.endswith("--set data.train.NAME=a/web.conll --set data.train.web=b/web.conll")
+
+
+@pytest.mark.parametrize(
+    ("changes", "files"),
+    [
+        (["data.dev.a=a.conll", "data.dev.b=b.conll"], {"a": "a.conll", "b": "b.conll"}),
+        (['data.dev={a="a.conll"}', "data.dev.b=b.conll"], {"a": "a.conll", "b": "b.conll"}),
+        (["data.dev=none", "data.dev.b=b.conll"], {"b": "b.conll"}),
+    ],
+)
+def test_named_files_replace_the_single_file_of_the_recipe(
+    changes: list[str], files: dict[str, str], tmp_path: Path
+) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('[data]\ntrain = "t.conll"\ndev = "d.conll"\n[model.words]\n', "utf-8")
+    assert load_recipe(own, changes).data.dev == files
 
 
 def test_all_problems_are_reported_together() -> None:

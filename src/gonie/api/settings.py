@@ -67,15 +67,13 @@ def _toml(value: Any) -> str:
 
 
 _RULE = r"(?:'[^']*=[^']*'|[^\s']+=[^\s']+)"
+_SET = r"--set '?[\w.-]+=(?:[^\s',;)]*[^\s',;.)])?'?"
 _OPTIONS = (
     (
         re.compile(r"--([\w-]+)(?=(?:, --[\w-]+)* do(?:es)? not apply)"),
         lambda match: match[1].replace("-", "_"),
     ),
-    (
-        re.compile(r"--set '?([\w.]+)=([^\s',;.)]*)'?"),
-        lambda match: f"set={{{_quoted(match[1])}: {_value(match[2])}}}",
-    ),
+    (re.compile(rf"{_SET}(?: {_SET})*"), lambda match: f"set={{{_changed(match[0])}}}"),
     (re.compile(rf"--map {_RULE}(?: --map {_RULE})*"), lambda match: f"map={_mapped(match[0])}"),
     (
         re.compile(r"gonie train ([\w-]+) (\S+) --text NAME --label NAME"),
@@ -104,6 +102,12 @@ def _mapped(options: str) -> str:
     """Return several options ``--map OLD=NEW`` as one dictionary."""
     rules = (rule.rpartition("=") for rule in shlex.split(options) if rule != "--map")
     return "{" + ", ".join(f"{_quoted(old)}: {_quoted(new)}" for old, _, new in rules) + "}"
+
+
+def _changed(options: str) -> str:
+    """Return several options ``--set KEY=VALUE`` as the entries of one dictionary."""
+    found = re.findall(r"--set '?([\w.-]+)=([^\s']*)", options)
+    return ", ".join(f"{_quoted(key)}: {_value(value)}" for key, value in found)
 
 
 def _out(folder: str | None) -> str:

@@ -39,6 +39,8 @@ class Run(Generic[Model_co]):
     ``scores`` has those of the best epoch, by split: dev, and test if there is test data. ``history`` has a
     record per epoch, as in ``metrics.jsonl``. ``cost`` is what the run cost, with the sessions before it was
     resumed and without its variants. ``notes`` say what was found in the data.
+
+    A run can be passed in place of the path of its folder: ``gonie.load(run)``, ``set={"train.start": run}``.
     """
 
     folder: Path
@@ -48,6 +50,10 @@ class Run(Generic[Model_co]):
     seconds: float
     cost: RunCost
     notes: tuple[str, ...] = field(default=(), repr=False)
+
+    def __fspath__(self) -> str:
+        """Return the path of the run folder."""
+        return str(self.folder)
 
     @cached_property
     def model(self) -> Model_co:

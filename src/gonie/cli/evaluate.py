@@ -197,6 +197,18 @@ class Members(NamedTuple):
             return loaded.with_passes(self.passes, seed=self.seed, advance=advance)
         return loaded.combined(self.others, advance) if self.others else loaded
 
+    def line(self) -> str | None:
+        """Return what the scores are of, None for a single model."""
+        if self.passes is not None:
+            return f"mean of passes with dropout: {self.passes}"
+        return f"ensemble of {len(self.others) + 1} models" if self.others else None
+
+    def to_json(self, model: Path) -> dict[str, Any]:
+        """Return the models, or the passes, as plain values; nothing for a single model."""
+        if self.passes is not None:
+            return {"mc_dropout": {"passes": self.passes, "seed": self.seed}}
+        return {"ensemble": [str(each) for each in (model, *self.others)]} if self.others else {}
+
 
 class Extras(NamedTuple):
     """The columns by which examples are grouped, and the most examples with noise; None: no noise."""
@@ -296,6 +308,8 @@ def _evaluate(
         found = _with_noise(found, extras.noisy, console)
     errors = found.pooled.errors() if outputs.errors else []
     try:
+        if line := members.line():
+            console.print(line, style="bold", markup=False)
         _show(console, loaded, files, found)
         if outputs.errors:
             cells, heading = evaluator.error_cells(), evaluator.error_heading
@@ -304,7 +318,8 @@ def _evaluate(
         if outputs.errors and write:
             write_errors(outputs.errors, errors, write)
         if outputs.json:
-            atomic_write(outputs.json, json.dumps(found.to_json(), ensure_ascii=False, indent=1))
+            record = {**members.to_json(model), **found.to_json()}
+            atomic_write(outputs.json, json.dumps(record, ensure_ascii=False, indent=1))
         if outputs.html:
             with console.status("explaining the worst errors"):
                 atomic_write(outputs.html, _page(loaded, model, files, found))

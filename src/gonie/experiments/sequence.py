@@ -55,8 +55,8 @@ def check_sequence(recipes: Sequence[CorpusRecipe]) -> None:
 def step_recipe(recipe: CorpusRecipe, step: int, start: Path | None) -> CorpusRecipe:
     """Return the recipe of step number ``step``, from 1, which starts from the run in ``start``.
 
-    The first step starts as the recipe says. Without a start it has no replay, and no loss terms that need
-    one.
+    The first step starts as the recipe says. Without a start it has no kept labels, no replay, and no loss
+    terms that need one.
     """
     name = list(recipe.data.files("train"))[step - 1]
     dev = recipe.data.files("dev")
@@ -69,7 +69,7 @@ def step_recipe(recipe: CorpusRecipe, step: int, start: Path | None) -> CorpusRe
     train: dict[str, Any] = {"keep_labels": True, **({"start": str(start)} if start else {})}
     loss = recipe.loss
     if start is None and recipe.train.start is None:
-        train["replay"] = 0
+        train |= {"replay": 0, "keep_labels": False}
         loss = {term: values for term, values in loss.items() if not LOSS_TERMS[term].needs_start}
     return recipe.model_copy(
         update={

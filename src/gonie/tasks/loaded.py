@@ -13,7 +13,7 @@ from gonie.tasks.ensemble import combine
 from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.explanation import ExplainedModel
 from gonie.tasks.load import load
-from gonie.tasks.members import Advance
+from gonie.tasks.members import Advance, refuse_twice
 from gonie.tasks.records import Records
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
@@ -41,7 +41,9 @@ class LoadedModel(NamedTuple):
         """
         self._check_local()
         models = [load(other) if isinstance(other, str | PathLike) else other for other in others]
-        return self._replace(model=combine([self.model, *models], advance))
+        ensemble = combine([self.model, *models], advance)
+        refuse_twice([self.model, *models])
+        return self._replace(model=ensemble)
 
     def with_passes(self, passes: int, *, seed: int = 0, advance: Advance | None = None) -> LoadedModel:
         """Return the ensemble of several passes of the network of this model with dropout (MC dropout)."""

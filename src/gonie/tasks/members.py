@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from gonie.errors import InputError
@@ -47,6 +48,19 @@ def refuse_ensemble(model: BundledModel) -> None:
             f"an ensemble cannot be a member of another: {model!r}"[:200],
             fix="Combine all of its models at once",
         )
+
+
+def refuse_twice(models: Sequence[BundledModel]) -> None:
+    """Raise an error if two of the models have the same bundle. An ensemble needs different models."""
+    seen: set[Path] = set()
+    for origin in (model.origin for model in models if model.origin is not None):
+        bundle = origin.bundle.resolve()
+        if bundle in seen:
+            raise InputError(
+                f"a model is in the ensemble twice: {origin.path}",
+                fix="Pass other models, such as runs with other seeds",
+            )
+        seen.add(bundle)
 
 
 def name_of(model: BundledModel) -> str:

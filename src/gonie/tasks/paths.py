@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -12,7 +13,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from gonie.errors import InputError
-from gonie.tasks.run_files import BILM, RECIPE
+from gonie.tasks.run_files import BILM, RECIPE, RUNS
 
 BUNDLED = "bundled:"
 SectionType = TypeVar("SectionType", bound=BaseModel)
@@ -134,9 +135,38 @@ def _problem(path: str, mark: PathTo) -> str | None:
         except InputError as error:
             return str(error)
         return None
-    if mark.what == "run" and not (locate(path) / RECIPE).is_file():
-        return f"not a training run: {path}. Pass a folder that `gonie train` wrote"
+    if mark.what == "run":
+        return run_problem(path)
     return f"file not found: {path}" if mark.what == "file" and not locate(path).exists() else None
+
+
+def run_problem(path: str) -> str | None:
+    """Return what is wrong with the path of a run folder, and the run that was probably meant, if any."""
+    folder = locate(path)
+    if _is_run(folder):
+        return None
+    if meant := _meant_run(folder):
+        return f"not a training run: {path}. Did you mean {meant}?"
+    return f"not a training run: {path}. Pass a folder that `gonie train` wrote"
+
+
+def _meant_run(path: Path) -> Path | None:
+    """Return the run around or inside the path, or one of the same name in ``runs``, or of a similar name."""
+    if path.exists():
+        inside = _runs_in(path)
+        return path.parent if _is_run(path.parent) else inside[0] if len(inside) == 1 else None
+    if _is_run(same := path.parent / RUNS / path.name):
+        return same
+    near = get_close_matches(path.name, [run.name for run in _runs_in(path.parent)], n=1)
+    return path.parent / near[0] if near else None
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    return sorted(recipe.parent for recipe in folder.glob(f"*/{RECIPE}"))
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / RECIPE).is_file()
 
 
 def _absolute(path: str, mark: PathTo) -> str:

@@ -110,7 +110,7 @@ def load_recipe(
     changes = list(changes)
     values = _read(str(name))
     before = _train_file(values)
-    problems: list[str] = []
+    problems = list(_mixed_files(changes))
     for change in changes:
         _apply(values, change, problems, command)
     if before is not None and _train_file(values) != before:
@@ -240,6 +240,31 @@ def _apply(values: dict[str, Any], change: str, problems: list[str], command: st
         place[last] = value
 
 
+def _mixed_files(changes: Iterable[str]) -> Iterator[str]:
+    """Yield a problem for each split that is changed to a single file and to named files. One would be lost.
+
+    The single file of the recipe itself may be replaced by named files, and those of the recipe by one file.
+    """
+    given = {key.strip(): text.strip() for key, _, text in (change.partition("=") for change in changes)}
+    for split in SPLITS:
+        single = _toml(given.get(f"data.{split}", ""))
+        named = {key: _toml(text) for key, text in given.items() if key.startswith(f"data.{split}.")}
+        if not isinstance(single, str) or single.lower() in ("", "none") or not named:
+            continue
+        own = f"data.{split}.{_domain_name(single)}"
+        files = {f"data.{split}.NAME" if own in named else own: single, **named}
+        settings = " ".join(f"--set {shlex.quote(f'{key}={file}')}" for key, file in files.items())
+        yield (
+            f"data.{split}: a single file, {single}, cannot be combined with named files; name all of them: "
+            f"{settings}"
+        )
+
+
+def _domain_name(file: str) -> str:
+    """Return a name for the domain of a file, from that of the file."""
+    return re.sub(r"[^\w-]+", "-", Path(file).name.partition(".")[0]).strip("-") or "NAME"
+
+
 def _fill(values: dict[str, Any], key: str, value: str) -> None:
     """Set ``key`` if it has no value. Validation reports a parent that is not a section."""
     *parents, last = key.split(".")
@@ -314,6 +339,8 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         advice = f"; did you mean {near[0]!r}?" if near else ""
     elif first["type"] == "dict_type":
         advice = _table_advice(kind, place, first["input"])
+    elif first["type"].startswith("model_"):
+        advice = _section_advice(kind, key, first["input"])
     return f"must be {wanted}: {first['input']!r}{advice}"
 
 
@@ -341,6 +368,17 @@ def _table_advice(kind: type[BaseModel], place: list[str], value: object) -> str
     example = ", ".join(f"{name} = 1.0" for name in dict.fromkeys(near or names[:1]))
     setting = shlex.quote(f"{'.'.join(place)}={{{example}}}")
     return f"; its names are {', '.join(names)}. For example: --set {setting}"
+
+
+def _section_advice(kind: type[BaseModel], key: str, value: object) -> str:
+    """Return the keys of a section, and a setting of its kind or first key, which may have been meant."""
+    fields = _fields(kind, key.split("."))
+    name = "kind" if "kind" in fields else next(iter(fields))
+    typed = isinstance(value, str) and (name == "kind" or fields[name].is_required())
+    shown = value if typed else fields[name].default
+    text = shown if isinstance(shown, str) else json.dumps(shown) if isinstance(shown, int | float) else "…"
+    setting = shlex.quote(f"{key}.{name}=") + (text if text == "…" else shlex.quote(text))
+    return f"; its keys are {', '.join(fields)}. For example: --set {setting}"
 
 
 _OTHER_NAMES = {

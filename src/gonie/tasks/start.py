@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from gonie.tasks.paths import locate
+from gonie.errors import RecipeError
+from gonie.tasks.parts import TAG_HEADS, TEXT_HEADS
+from gonie.tasks.paths import locate, run_problem
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import RECIPE
 from gonie.tasks.sections import CorpusRecipe, Recipe
@@ -34,6 +36,10 @@ def resolve_recipe(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
     """
     if isinstance(recipe, CorpusRecipe):
         recipe = with_shape_of_start(recipe, note)
+        if problems := list(_lacking_start(recipe)):
+            raise RecipeError(problems)
+        for text in _doubts(recipe):
+            note(text)
     return TASKS[recipe.task].resolve(recipe, note)
 
 
@@ -45,9 +51,12 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     name = recipe.train.start
     if name is None:
         return recipe
+    if problem := run_problem(name):
+        raise RecipeError([f"train.start: {problem}"])
     start: CorpusRecipe = load_recipe(locate(name) / RECIPE)
     if start.task != recipe.task:
         return recipe  # refused when the start is loaded
+    _refuse_other_language(recipe, start)
     parts = {key: getattr(start.model, key) for key in _keys(start.model) if key not in OWN_PARTS}
     words = {key: getattr(start.data, key) for key in (*LOOKUP, *FEATURES) if key in _keys(start.data)}
     changed = recipe.model_copy(
@@ -58,7 +67,10 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     )
     own, new = recipe.model_dump(mode="json"), changed.model_dump(mode="json")
     if found := [f"{key} = {value}" for key, value in _changes(own, new)]:
-        note(f"as in {Path(name).name}, where training starts: {', '.join(found)}")
+        note(
+            f"as in {Path(name).name}, where training starts (settings of the recipe for these keys do not "
+            f"apply): {', '.join(found)}"
+        )
     for key, source in recipe.model.contextual.items():
         if source.undecided and getattr(changed.model, key) is None:
             note(
@@ -67,6 +79,62 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
                 f"start with --set model.{key}.{source.decided_setting}"
             )
     return changed
+
+
+def _refuse_other_language(recipe: CorpusRecipe, start: CorpusRecipe) -> None:
+    """Refuse a start of another language than the recipe sets. One that sets none takes that of the start."""
+    own, other = recipe.data, start.data
+    if own.language == other.language or "language" not in own.model_fields_set:
+        return
+    raise RecipeError(
+        [
+            f"train.start: {recipe.train.start} reads another language: data.language = {other.language}, "
+            f"data.unit = {other.token_unit}, but the recipe has data.language = {own.language}, "
+            f"data.unit = {own.token_unit}. Start from a model of the same language, or remove train.start"
+        ]
+    )
+
+
+def _lacking_start(recipe: CorpusRecipe) -> Iterator[str]:
+    """Yield a problem for each setting about a start, or about a head that is trained, without it."""
+    train, adapter = recipe.train, recipe.model.adapter
+    if train.start is None and adapter is not None:
+        yield "model.adapter: adapters need a trained model; set train.start=RUN"
+    if train.start is None and train.keep_labels:
+        yield "train.keep_labels: there is no model whose labels could be kept; set train.start=RUN"
+    if adapter is not None and _is_fitted(recipe):
+        yield (
+            f"model.adapter: no step trains the adapters, because the head {_head_kind(recipe)} is computed "
+            "in one pass; remove model.adapter, or set train.episodes.number"
+        )
+
+
+def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
+    """Yield a note for each setting that is allowed but rarely what is meant."""
+    train = recipe.train
+    if train.start is None and train.unfreeze:
+        yield "train.unfreeze: without train.start, the head is trained first on layers with random weights"
+    if train.start is None and _is_fitted(recipe):
+        yield (
+            f"model.head.kind = {_head_kind(recipe)}: without train.start, the encoder has random weights, "
+            "and no step trains it; set train.start=RUN, or train.episodes.number"
+        )
+    if train.keep_labels and "distill" not in recipe.loss and not train.replay and recipe.data.replay is None:
+        yield (
+            "train.keep_labels: a model usually forgets the labels that it keeps; add "
+            "--set loss.distill.weight=1 or --set train.replay=200"
+        )
+
+
+def _is_fitted(recipe: CorpusRecipe) -> bool:
+    """Return whether the head is computed in one pass, without any step that trains the model."""
+    head = {**TAG_HEADS, **TEXT_HEADS}.get(_head_kind(recipe))
+    return head is not None and head.fitted and recipe.train.episodes is None
+
+
+def _head_kind(recipe: CorpusRecipe) -> str:
+    """Return the kind of the head, empty if it has none."""
+    return str(getattr(getattr(recipe.model, "head", None), "kind", ""))
 
 
 def _keys(section: BaseModel) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Protocol, cast
 import torch
 from torch import nn
 
-from gonie.errors import GonieError, RecipeError
+from gonie.errors import GonieError
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
@@ -96,8 +96,6 @@ def build_model(job: Job, note: Note | None = None) -> nn.Module:
             copied = examples.start.copy_to(model, examples.encoding)
             if note is not None:
                 note(f"started from {examples.start.folder}: {copied}")
-        elif job.recipe.model.adapter is not None:
-            raise RecipeError(["model.adapter: adapters need a trained model; set train.start=RUN"])
         freeze_layers(model, job.recipe.train)
         if job.recipe.model.adapter is not None and note is not None:
             note(adapters_note(model))

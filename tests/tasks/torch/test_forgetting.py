@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,14 @@ def test_a_run_with_distillation_and_replay_resumes_exactly(chain: Path, tmp_pat
     for file in ("last.safetensors", "best.safetensors", "bundle/model.onnx", "forgetting.json"):
         whole, broken = (tmp_path / name / file for name in ("whole", "broken"))
         assert whole.read_bytes() == broken.read_bytes(), file
+
+
+def test_scores_of_labels_of_a_classifier_are_named(text_toy: Path, tmp_path: Path) -> None:
+    """The overall score is an accuracy, and those of labels are F1."""
+    result = start_run(load_recipe(text_toy / "texts.toml", ["train.epochs=1"]), tmp_path / "first", Silent())
+    assert result is not None
+    changes = ["train.epochs=1", f"train.start={tmp_path / 'first'}"]
+    result = start_run(load_recipe(text_toy / "texts.toml", changes), tmp_path / "second", Silent())
+    assert result is not None
+    row = dict(result.output.results)["old data of first"]
+    assert re.fullmatch(r"accuracy \S+ → \S+ \(\S+\); F1 by label: bad .*, good .*", row)

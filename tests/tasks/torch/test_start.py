@@ -104,12 +104,6 @@ def test_adapters_change_only_vectors_of_words_in_the_training_file(start: Path,
     assert part.change.wide.shape == (len(changed) + 1, 2), "also the unknown word"
 
 
-def test_adapters_without_a_start_are_refused(toy: Path) -> None:
-    job = prepare(load_recipe(toy / "toy.toml", ["model.adapter.rank=2"]), lambda text: None)
-    with pytest.raises(RecipeError, match=r"model\.adapter: .*train\.start"):
-        build_model(job)
-
-
 @pytest.fixture(scope="module")
 def adapted_runs(start: Path, tmp_path_factory: pytest.TempPathFactory, quiet: Any) -> Callable[[str], Path]:
     """Return runs with trained adapters, by their kind."""

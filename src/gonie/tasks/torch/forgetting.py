@@ -76,7 +76,8 @@ class ForgettingReport:
                 f", {each.scored:,} of {each.examples:,} {self.noun}" if each.scored < each.examples else ""
             )
             listed = ", ".join(f"{label} {change}" for label, change in each.labels.items())
-            more = f": {listed}" if len(each.labels) > 1 else ""
+            values = ": " if "F1" in each.metric else "; F1 by label: "  # those of labels are always F1
+            more = f"{values}{listed}" if len(each.labels) > 1 else ""
             yield f"old data of {each.run}", f"{each.metric} {each.overall}{part}{more}"
         if self.new:
             yield "new labels", ", ".join(self.new)

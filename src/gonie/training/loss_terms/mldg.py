@@ -58,7 +58,12 @@ class Mldg:
         domains: NDArray[np.integer] | None = getattr(job, "domains", None)
         found = [] if domains is None else np.unique(domains).tolist()
         if len(found) < 2:
-            raise RecipeError([f"loss.mldg: needs training examples of two or more domains: {len(found)}"])
+            raise RecipeError(
+                [
+                    f"loss.mldg: needs training examples of two or more domains: {len(found)}; name the file "
+                    "of each domain with --set data.train.NAME=FILE"
+                ]
+            )
         if config.held_out >= len(found):
             raise RecipeError(
                 [f"loss.mldg.held_out: must be below the number of domains, {len(found)}: {config.held_out}"]

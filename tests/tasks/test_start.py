@@ -1,0 +1,154 @@
+"""Tests recipes that start from a trained model: what is refused, and what the user is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gonie.errors import RecipeError
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.start import resolve_recipe, with_shape_of_start
+from gonie.tasks.written_recipe import write_recipe
+
+RUN = ["train.start=runs/news", "model.elmo=none"]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the working folder, with the run `news` as far as its recipe."""
+    run = tmp_path / "runs" / "news"
+    (run / "bundle").mkdir(parents=True)
+    recipe = load_recipe("ner", ["model.elmo=none", "model.encoder.hidden=7"])
+    (run / "recipe.toml").write_text(write_recipe(recipe), "utf-8")
+    (tmp_path / "news.conll").write_text("", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(recipe: Any) -> str:
+    with pytest.raises(RecipeError) as caught:
+        resolve_recipe(recipe, lambda text: None)
+    return str(caught.value)
+
+
+def notes(recipe: Any) -> list[str]:
+    told: list[str] = []
+    resolve_recipe(recipe, told.append)
+    return told
+
+
+# --- the folder of the start -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "fix"),
+    [
+        ("runs/nws", "Did you mean runs/news?"),
+        ("news", "Did you mean runs/news?"),
+        ("runs/news/bundle", "Did you mean runs/news?"),
+        ("runs", "Did you mean runs/news?"),
+        ("runs/unlike", "Pass a folder that `gonie train` wrote"),
+        ("news.conll", "Pass a folder that `gonie train` wrote"),
+        ("absent/news", "Pass a folder that `gonie train` wrote"),
+    ],
+)
+def test_a_start_that_is_no_run_is_refused_with_the_run_that_was_meant(typed: str, fix: str) -> None:
+    message = refusal(load_recipe("ner", [f"train.start={typed}"]))
+    assert message == f"train.start: not a training run: {typed}. {fix}"
+
+
+# --- the shape of the start ------------------------------------------------------------------------------
+
+
+def test_a_start_of_another_language_is_refused_with_both_languages() -> None:
+    """Its words would not be those of the file, and later messages would be about the wrong language."""
+    message = refusal(load_recipe("ner-ko", RUN))
+    assert message.startswith(
+        "train.start: runs/news reads another language: data.language = en, data.unit = word"
+    )
+    assert "the recipe has data.language = ko, data.unit = syllable" in message
+
+
+def test_a_recipe_without_a_language_takes_that_of_the_start(here: Path) -> None:
+    (here / "mine.toml").write_text('[data]\ntrain = "a"\n[model.words]\n', "utf-8")
+    korean = here / "runs" / "ko"
+    korean.mkdir()
+    (korean / "recipe.toml").write_text(write_recipe(load_recipe("ner-ko", ["model.elmo=none"])), "utf-8")
+    recipe = load_recipe("mine.toml", ["train.start=runs/ko"])
+    assert with_shape_of_start(recipe, lambda text: None).data.language == "ko"
+
+
+def test_the_user_is_told_that_settings_of_the_network_do_not_apply() -> None:
+    told: list[str] = []
+    with_shape_of_start(load_recipe("ner", ["model.encoder.hidden=50", *RUN]), told.append)
+    assert told == [
+        "as in news, where training starts (settings of the recipe for these keys do not apply): "
+        "model.encoder.hidden = 7"
+    ]
+
+
+# --- settings that need a start --------------------------------------------------------------------------
+
+
+def test_kept_labels_without_a_start_are_refused(toy: Path) -> None:
+    message = refusal(load_recipe(toy / "toy.toml", ["train.keep_labels=true"]))
+    assert message == "train.keep_labels: there is no model whose labels could be kept; set train.start=RUN"
+
+
+def test_adapters_without_a_start_are_refused(toy: Path) -> None:
+    message = refusal(load_recipe(toy / "toy.toml", ["model.adapter.rank=2"]))
+    assert message == "model.adapter: adapters need a trained model; set train.start=RUN"
+
+
+@pytest.mark.parametrize("kind", ["prototypes", "nearest"])
+def test_adapters_that_no_step_trains_are_refused(kind: str) -> None:
+    changes = [*RUN, "model.adapter.rank=2", f"model.head.kind={kind}"]
+    assert f"the head {kind} is computed in one pass; remove model.adapter" in refusal(
+        load_recipe("ner", changes)
+    )
+    assert notes(load_recipe("ner", [*changes, "train.episodes.number=3"]))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            ["train.unfreeze=1"],
+            "train.unfreeze: without train.start, the head is trained first on layers with",
+        ),
+        (
+            ["model.head.kind=prototypes"],
+            "model.head.kind = prototypes: without train.start, the encoder has",
+        ),
+        (
+            ["model.head.kind=nearest"],
+            "model.head.kind = nearest: without train.start, the encoder has random",
+        ),
+        (
+            [*RUN, "train.keep_labels=true"],
+            "train.keep_labels: a model usually forgets the labels that it keeps",
+        ),
+    ],
+)
+def test_a_setting_that_is_rarely_meant_is_noted(changes: list[str], words: str) -> None:
+    told = notes(load_recipe("ner", ["model.elmo=none", *changes]))
+    assert [text for text in told if text.startswith(words)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ["train.layer_rate=0.9"],
+        ["model.head.kind=prototypes", "train.episodes.number=3"],
+        [*RUN, "train.unfreeze=1"],
+        [*RUN, "model.head.kind=prototypes"],
+        [*RUN, "train.keep_labels=true", "loss.distill.weight=1"],
+        [*RUN, "train.keep_labels=true", "train.replay=20"],
+        [*RUN, "train.keep_labels=true", "data.replay=news.conll"],
+    ],
+)
+def test_settings_that_belong_together_are_not_noted(changes: list[str]) -> None:
+    told = notes(load_recipe("ner", ["model.elmo=none", *changes]))
+    assert not [text for text in told if "without train.start" in text or "usually forgets" in text]
