@@ -73,7 +73,7 @@ _OPTIONS = (
         lambda match: match[1].replace("-", "_"),
     ),
     (
-        re.compile(r"--set '?([\w.]+)=([^\s',;.)]*)'?"),
+        re.compile(r"--set '?([\w.]+)=((?:[^\s',;.)]|\.(?=\w))*)'?"),
         lambda match: f"set={{{_quoted(match[1])}: {_value(match[2])}}}",
     ),
     (re.compile(rf"--map {_RULE}(?: --map {_RULE})*"), lambda match: f"map={_mapped(match[0])}"),
@@ -118,7 +118,7 @@ def _value(text: str) -> str:
         return f"[{', '.join(map(_quoted, text.split(',')))}]"
     if text.isupper() or not text:
         return "…"
-    return text if re.fullmatch(r"-?[\d.e-]+|\[.*", text) else _quoted(text)
+    return text if re.fullmatch(r"-?[\d.e+-]+|\[.*", text) else _quoted(text)
 
 
 def _quoted(text: str) -> str:
