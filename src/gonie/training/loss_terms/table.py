@@ -57,6 +57,11 @@ def trained_terms(terms: Mapping[str, LossTerm]) -> nn.ModuleDict:
     return nn.ModuleDict({name: term for name, term in terms.items() if isinstance(term, nn.Module)})
 
 
+def recorded_terms(terms: Iterable[str]) -> list[str]:
+    """Return the names of the terms that metrics have: all but the penalties of parts."""
+    return [name for name in terms if name != PARTS]
+
+
 def check_terms(recipe: Recipe) -> None:
     """Refuse unknown terms in ``loss``, and terms with invalid keys or values or missing files."""
     if not isinstance(recipe, CorpusRecipe):
