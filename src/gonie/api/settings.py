@@ -122,7 +122,7 @@ def _value(text: str) -> str:
         return f"[{', '.join(map(_quoted, text.split(',')))}]"
     if text.isupper() or not text:
         return "…"
-    return text if re.fullmatch(r"-?[\d.e-]+|\[.*", text) else _quoted(text)
+    return text if re.fullmatch(r"-?[\d.e+-]+|\[.*", text) else _quoted(text)
 
 
 def _quoted(text: str) -> str:

@@ -20,7 +20,6 @@ from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.training.loss_terms.table import check_terms, with_absolute_terms
-from gonie.training.term_names import refuse_misspelt_terms
 
 RECIPE = "recipe"
 """The key of the axis of recipes, if there is more than one."""
@@ -196,7 +195,6 @@ def load_cells(
     for cell in grid.cells:
         try:
             recipe = _load_folded(cell, folds) if folds else load_recipe(cell.recipe, cell.changes)
-            refuse_misspelt_terms(recipe)
             check_terms(recipe)
             found = missing_paths(recipe)
             if not found:

@@ -27,7 +27,8 @@ from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Epoch, Step, check_loss, train
-from gonie.training.loss_terms.table import build_terms, trained_terms, with_files
+from gonie.training.loss_terms.epoch_losses import EpochLosses
+from gonie.training.loss_terms.table import build_terms, recorded_terms, trained_terms, with_files
 from gonie.training.loss_terms.term import LossTerm, TermContext
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
@@ -124,6 +125,7 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=with_files(job.fingerprint(), terms),
         recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
+        terms=EpochLosses(recorded_terms(terms), device),
     )
     return TrainingSession(model, setup, terms, state)
 
@@ -157,7 +159,7 @@ def fit(
     history = run.history(before_epoch=state.progress.epoch)
     saved = time.monotonic()
     with Interrupt() as interrupt:
-        for event in train(state, setup, config, list(session.terms.values())):
+        for event in train(state, setup, config, state.terms.recorded(session.terms)):
             if isinstance(event, Epoch):
                 if event.improved:
                     with state.average.applied():

@@ -41,7 +41,8 @@ class Epoch:
 
     ``epoch`` counts from 1. The loss is a mean per example, or per word of a language model. ``metric`` names
     the score, and ``shown`` is the score as text. ``train_score`` is the score on training examples, if
-    requested. ``dev_seconds`` is the time of all scoring. ``details`` are further entries of the record.
+    requested. ``dev_seconds`` is the time of all scoring. ``terms`` are the means of loss terms over the
+    steps, by name. ``details`` are further entries of the record.
     """
 
     epoch: int
@@ -56,11 +57,13 @@ class Epoch:
     metric: str = ""
     shown: str = ""
     details: Mapping[str, Any] = field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
         """Return the record of ``metrics.jsonl``."""
-        names = [each.name for each in fields(self) if each.name not in ("shown", "details")]
-        return {**{name: getattr(self, name) for name in names}, **self.details}
+        names = [each.name for each in fields(self) if each.name not in ("shown", "terms", "details")]
+        terms = {"terms": dict(self.terms)} if self.terms else {}
+        return {**{name: getattr(self, name) for name in names}, **terms, **self.details}
 
 
 def train(
@@ -123,6 +126,7 @@ def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Ep
         train_score=train_score,
         metric=dev.metric,
         shown=dev.shown,
+        terms=state.terms.means(progress.batch),
         details=dev.details,
     )
     progress.stale = 0 if first or better else progress.stale + 1
@@ -132,6 +136,7 @@ def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Ep
     progress.batch = progress.tokens = 0
     progress.seconds = 0.0
     state.loss.zero_()
+    state.terms.clear()
     setup.end_epoch()
     stalled = setup.patience is not None and progress.stale >= setup.patience
     progress.finished = progress.epoch >= config.epochs or stalled
@@ -139,7 +144,13 @@ def _end_epoch(state: State, setup: TrainingSetup, config: LearningConfig) -> Ep
 
 
 def check_loss(state: State, config: LearningConfig) -> None:
-    """Raise an error if the loss is not finite, before the state overwrites a good checkpoint."""
+    """Raise an error if the loss or a term is not finite, before the state overwrites a good checkpoint."""
+    term = state.terms.broken()
+    if term is not None:
+        raise GonieError(
+            f"the loss term {term} is not finite in epoch {state.progress.epoch + 1}. "
+            "Start a new run with a lower weight of this term, or without it."
+        )
     if torch.isfinite(state.loss):
         return
     unclipped = config.clip > 1 or not config.clip

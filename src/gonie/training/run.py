@@ -43,7 +43,6 @@ from gonie.training.fit import (
 )
 from gonie.training.folder import RunFolder, next_folder
 from gonie.training.loss_terms.table import check_terms, with_absolute_terms
-from gonie.training.term_names import refuse_misspelt_terms
 from gonie.training.variants import build_variants
 
 
@@ -133,7 +132,6 @@ def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = 
     recipe = resolve_recipe(with_absolute_terms(with_absolute_paths(recipe)), display.note)
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)
-        refuse_misspelt_terms(each)
         check_terms(each)
     return _run(recipe, RunFolder(folder, task.run_files), display, new=True, origin=recipe_name(name))
 

@@ -1,9 +1,9 @@
 """The checkpoint of a training run, as one file that is written atomically.
 
 ``last.safetensors`` holds the trained weights (``model.NAME``), those of loss terms (``loss.TERM.NAME``), the
-optimiser's state (``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``) and the epoch's ``loss``
-so far. Its metadata has the rest as JSON under ``progress``. It has no random state, because the random
-choices of a step depend only on the seed and the step's number.
+optimiser's state (``optimizer.INDEX.NAME``), the averaged weights (``average.NAME``), the epoch's ``loss`` so
+far, and the sums of its loss ``terms``. Its metadata has the rest as JSON under ``progress``. It has no
+random state, because the random choices of a step depend only on the seed and the step's number.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from gonie.errors import BundleError, ResumeError
 from gonie.tasks.torch.checkpoint import moving_tensors, read_tensors, write_tensors
 from gonie.training.average import WeightAverage
+from gonie.training.loss_terms.epoch_losses import EpochLosses
 from gonie.training.optim import optimizer_tensors, restore_optimizer
 
 
@@ -52,6 +53,7 @@ class State:
     fingerprint: str  # of the recipe and the data; a run resumes only with the same ones
     recipe: str = ""  # a digest of the recipe alone, to say which of the two changed
     extra: nn.Module = field(default_factory=nn.Module)  # the loss terms with weights of their own
+    terms: EpochLosses = field(default_factory=EpochLosses)  # the loss terms of this epoch so far
 
     def save(self, path: Path) -> None:
         """Write the state atomically."""
@@ -59,6 +61,8 @@ class State:
         tensors |= _prefixed("loss", moving_tensors(self.extra))
         tensors |= _prefixed("optimizer", optimizer_tensors(self.optimizer))
         tensors |= _prefixed("average", self.average.weights) | {"loss": self.loss}
+        if self.terms.names:
+            tensors["terms"] = self.terms.sums
         progress = json.dumps(asdict(self.progress))
         metadata = {"progress": progress, "fingerprint": self.fingerprint, "recipe": self.recipe}
         write_tensors(path, tensors, metadata)
@@ -81,6 +85,8 @@ class State:
         restore_optimizer(self.optimizer, _under("optimizer", tensors))
         self.average.restore(_under("average", tensors))
         self.loss.copy_(tensors["loss"])
+        if "terms" in tensors:
+            self.terms.sums.copy_(tensors["terms"])
         self.progress = Progress(**json.loads(metadata["progress"]))
 
     def _changed(self, metadata: Mapping[str, str]) -> str:

@@ -190,7 +190,7 @@ def test_types_that_mean_the_same_as_those_of_the_start_are_named(
     file.write_text(f"Zoltan\tS-{name}\nplays\tO\n\nBusan\tS-other\n\n", "utf-8")
     notes: list[str] = []
     prepare(recipe_from(start, file, "data.dev=none"), notes.append)
-    assert any("'data.map={person = \"PER\"}'" in note for note in notes) == told
+    assert any("rename them: --set data.map.person=PER" in note for note in notes) == told
 
 
 def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:

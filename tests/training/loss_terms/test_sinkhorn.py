@@ -74,6 +74,16 @@ def test_points_that_are_all_the_same_cost_nothing() -> None:
     assert value.item() == pytest.approx(0.0, abs=1e-6)
 
 
+def test_the_value_has_the_epsilon_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the least ε too: otherwise the value is not that of the plan that the gradient is of."""
+    monkeypatch.setattr("gonie.training.loss_terms.sinkhorn.LEAST", 0.2)
+    cost, mass = COSTS["euclidean"](*clouds(4, seed=2)), uniform(4)
+    least, below = (
+        regularised_cost(cost, mass, mass, epsilon=epsilon, iterations=50) for epsilon in (0.2, 0.0)
+    )
+    assert torch.equal(least, below)
+
+
 def test_costs_equal_naive_loops() -> None:
     x, y = clouds(4, seed=1)
     for i in range(4):

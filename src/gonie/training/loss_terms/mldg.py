@@ -19,6 +19,8 @@ from gonie.tasks.section import Section, Size
 from gonie.training.loss_terms.random_numbers import same_random_numbers
 from gonie.training.loss_terms.term import TermContext, TermPart
 
+TINY = 1e-6
+"""Added to the norm of a gradient that is normalised, against division by 0."""
 RADIUS = 0.01
 """The distance from θ at which gradients are compared for a product with the Hessian."""
 
@@ -28,7 +30,10 @@ class MldgConfig(Section):
 
     weight: float = Field(default=1.0, ge=0, description="β, weight of the loss on the held-out domains")
     rate: float = Field(
-        default=0.1, gt=0, description="α, length of the gradient step on the other domains before it"
+        default=0.1,
+        gt=0,
+        description="α, length of the step on the other domains before it: the norm of the change of all "
+        "weights together",
     )
     held_out: Size = Field(default=1, description="domains that are held out at each step")
     first_order: bool = Field(
@@ -38,14 +43,19 @@ class MldgConfig(Section):
 
 
 class Mldg:
-    """β G(θ − α ∇F(θ)): MLDG of Li, Yang, Song & Hospedales 2018 (arXiv:1710.03463).
+    """β G(θ − γ ∇F(θ)): MLDG of Li, Yang, Song & Hospedales 2018 (arXiv:1710.03463).
 
     At each step, some of the training domains are held out at random. F is the loss on examples of the other
     domains, and G the loss on examples of the held-out ones. So a step on the other domains is rewarded only
     if it also helps domains that it does not see. The two batches are drawn from the training examples, each
     with as many as the batch of the step. The loss of the step itself is unchanged.
 
-    With v = ∇G(θ − α ∇F(θ)), the gradient is β (v − α H v), where H is the Hessian of F. The compiled kernels
+    The paper has a constant γ. Here γ = α / ‖∇F(θ)‖: the gradient is normalised as by ``train.normalize``, so
+    the inner step always has the length α. The scale of losses differs: that of a CRF is a sum over the
+    tokens of a sentence, often 100 times the loss of a text classifier, and a constant γ would overshoot. γ
+    counts as a constant for the gradient.
+
+    With v = ∇G(θ − γ ∇F(θ)), the gradient is β (v − γ H v), where H is the Hessian of F. The compiled kernels
     of CRF and LSTM have no second derivative. So H v = (∇F(θ + ε v) − ∇F(θ − ε v)) / 2ε, ε = 0.01 / ‖v‖, as
     in Liu, Simonyan & Yang 2019 (arXiv:1806.09055). ``first_order`` leaves H v out. All passes share their
     random numbers, so that dropout is the same for equal batches.
@@ -79,15 +89,16 @@ class Mldg:
         order = torch.randperm(len(self._rows)).tolist()
         held, others = order[: self._config.held_out], order[self._config.held_out :]
         others_batch, held_batch = self._drawn(others, len(states)), self._drawn(held, len(states))
-        trained, rate = _Trained(model), self._config.rate
+        trained = _Trained(model)
         with autocast(self._precision, self._device):
-            step = trained.gradient(self._loss(trained, others_batch))
-            outer = self._loss(trained, held_batch, shift=[-rate * each for each in step])
+            slope = trained.gradient(self._loss(trained, others_batch, trained.unmoved()))
+            rate = self._config.rate / (_norm(slope) + TINY)  # γ
+            outer = self._loss(trained, held_batch, [-rate * each for each in slope])
         if not self._config.first_order:
             outer = outer - rate * self._hessian_product(trained, others_batch, trained.gradient(outer))
         return self._config.weight * outer
 
-    def _loss(self, trained: _Trained, batch: Mapping[str, Tensor], shift: Sequence[Tensor] = ()) -> Tensor:
+    def _loss(self, trained: _Trained, batch: Mapping[str, Tensor], shift: Sequence[Tensor]) -> Tensor:
         """Return the loss of a batch at θ + shift. Shape: ()."""
         with same_random_numbers(self._device):
             return trained.loss(batch, shift)
@@ -95,12 +106,13 @@ class Mldg:
     def _hessian_product(
         self, trained: _Trained, batch: Mapping[str, Tensor], direction: Sequence[Tensor]
     ) -> Tensor:
-        """Return 0, whose gradient is that of the loss of a batch in a direction. Shape: ().
+        """Return a scalar whose value is 0 and whose gradient is H v, v the direction. Shape: ().
 
-        In full precision: it is the small difference of two gradients.
+        (F(θ + ε v) − F(θ − ε v)) / 2ε has the gradient H v. Its value is subtracted as a constant, so that a
+        caller can add the gradient to a loss without changing the value of the loss. The two passes run in
+        full precision, because their difference is small.
         """
-        norm = torch.stack([each.square().sum() for each in direction]).sum().sqrt()
-        size = RADIUS / norm.clamp(min=torch.finfo(norm.dtype).tiny)
+        size = RADIUS / _norm(direction).clamp(min=torch.finfo(direction[0].dtype).tiny)
         ahead, behind = (
             self._loss(trained, batch, [sign * size * each for each in direction]) for sign in (1, -1)
         )
@@ -126,10 +138,14 @@ class _Trained(nn.Module):
         """Return the mean loss of a batch. Shape: ()."""
         return self.model.loss(batch)  # type: ignore[no-any-return]
 
+    def unmoved(self) -> list[Tensor]:
+        """Return the shift 0 of all weights."""
+        return [torch.zeros_like(weight) for weight in self._weights.values()]
+
     def loss(self, batch: Mapping[str, Tensor], shift: Sequence[Tensor]) -> Tensor:
-        """Return the loss of a batch at θ + shift, or at θ if there is none. Shape: ()."""
+        """Return the loss of a batch at θ + shift, which has a tensor for each trained weight. Shape: ()."""
         moved = {
-            name: weight + each for (name, weight), each in zip(self._weights.items(), shift, strict=False)
+            name: weight + each for (name, weight), each in zip(self._weights.items(), shift, strict=True)
         }
         found: Tensor = functional_call(self, moved, (batch,))
         return found
@@ -142,6 +158,11 @@ class _Trained(nn.Module):
             torch.zeros_like(weight) if each is None else each
             for weight, each in zip(weights, found, strict=True)
         ]
+
+
+def _norm(tensors: Sequence[Tensor]) -> Tensor:
+    """Return the norm of all tensors together. Shape: ()."""
+    return torch.nn.utils.get_total_norm(tensors)
 
 
 PART = TermPart(

@@ -23,7 +23,7 @@ def transport_plan(cost: Tensor, a: Tensor, b: Tensor, *, epsilon: float | Tenso
 
     Shape: ``cost`` (M, N), ``a`` (M,), ``b`` (N,) -> (M, N).
     """
-    epsilon = torch.as_tensor(epsilon, dtype=cost.dtype, device=cost.device).clamp(min=LEAST)
+    epsilon = _bounded(epsilon, cost)
     scores = -cost / epsilon  # (M, N)
     log_a, log_b = a.log(), b.log()
     rows, columns = torch.zeros_like(a), torch.zeros_like(b)  # f / ε and g / ε
@@ -36,11 +36,18 @@ def transport_plan(cost: Tensor, a: Tensor, b: Tensor, *, epsilon: float | Tenso
 def regularised_cost(
     cost: Tensor, a: Tensor, b: Tensor, *, epsilon: float | Tensor, iterations: int
 ) -> Tensor:
-    """Return ⟨P, C⟩ + ε KL(P ‖ a bᵀ) for the plan P. Shape: ().
+    """Return ⟨P, C⟩ + ε KL(P ‖ a bᵀ) for the plan P after a number of iterations. Shape: ().
 
-    P is optimal, so the gradient by C is P (envelope theorem), and no gradient goes through the iterations.
+    The gradient by C is P, and no gradient goes through the iterations. That is exact for the optimal plan
+    (envelope theorem), which P approaches with more iterations.
     """
+    epsilon = _bounded(epsilon, cost)
     plan = transport_plan(cost.detach(), a, b, epsilon=epsilon, iterations=iterations)
     entropy = torch.special.xlogy(plan, plan / (a.unsqueeze(1) * b)).sum()
     value: Tensor = (plan * cost).sum() + epsilon * entropy
     return value
+
+
+def _bounded(epsilon: float | Tensor, cost: Tensor) -> Tensor:
+    """Return ε as a tensor like the costs, and at least ``LEAST``. Shape: ()."""
+    return torch.as_tensor(epsilon, dtype=cost.dtype, device=cost.device).clamp(min=LEAST)

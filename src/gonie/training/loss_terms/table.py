@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -57,6 +58,11 @@ def trained_terms(terms: Mapping[str, LossTerm]) -> nn.ModuleDict:
     return nn.ModuleDict({name: term for name, term in terms.items() if isinstance(term, nn.Module)})
 
 
+def recorded_terms(terms: Iterable[str]) -> list[str]:
+    """Return the names of the terms that metrics have: all but the penalties of parts."""
+    return [name for name in terms if name != PARTS]
+
+
 def check_terms(recipe: Recipe) -> None:
     """Refuse unknown terms in ``loss``, and terms with invalid keys or values or missing files."""
     if not isinstance(recipe, CorpusRecipe):
@@ -100,8 +106,9 @@ def with_terms(
 
 def _problems(name: str, values: Mapping[str, Any]) -> Iterator[str]:
     if name not in LOSS_TERMS:
-        known = ", ".join(LOSS_TERMS) or "none"
-        yield f"loss.{name}: unknown loss term; known: {known}"
+        near = get_close_matches(name, LOSS_TERMS, n=1)
+        meant = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(LOSS_TERMS) or 'none'}"
+        yield f"loss.{name}: unknown loss term; {meant}"
         return
     try:
         section = LOSS_TERMS[name].section.model_validate(values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -288,11 +289,11 @@ def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> No
     named = sorted(types)
     same = {new: name for name, new in reversed(propose(named, old).items()) if new != schemes.OUTSIDE}
     if same and not set(named) & set(old):
-        rules = ", ".join(f'{name} = "{new}"' for new, name in sorted(same.items()))
-        setting = f"'data.map={{{rules}}}'"
+        rules = (shlex.quote(f"data.map.{name}={new}") for new, name in sorted(same.items()))
+        settings = " ".join(f"--set {rule}" for rule in rules)
         note(
             f"no type of the training file has the name of one of the start: {', '.join(sorted(old))}. To "
-            f"copy the weights of types that mean the same, rename them: --set {setting}"
+            f"copy the weights of types that mean the same, rename them: {settings}"
         )
 
 

@@ -8,9 +8,6 @@ from typing import Any
 
 import pytest
 
-from gonie.tasks.recipe import load_recipe
-from gonie.training.term_names import refuse_misspelt_terms
-
 
 @pytest.mark.parametrize(("typed", "meant"), [("adversay", "adversary"), ("start_l2", "start-l2")])
 def test_a_misspelt_term_is_answered_with_the_one_that_was_meant(
@@ -24,7 +21,3 @@ def test_a_misspelt_term_is_answered_with_the_one_that_was_meant(
         )
         assert outcome.refused(answer)
         assert not (tmp_path / command).exists()
-
-
-def test_known_terms_and_names_unlike_any_are_left_to_other_checks() -> None:
-    refuse_misspelt_terms(load_recipe("ner", ["loss.mldg.weight=1", "loss.qqq.weight=1"]))
