@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from gonie.formats.tagged import TaggedSource
-from gonie.tasks.tagging.torch import data as tag_data
+from gonie.tasks.tagging.torch import files as tag_files
 
 Command = Callable[..., Any]
 """Calls the command line and returns the ``Outcome`` of conftest.py."""
@@ -531,8 +531,8 @@ def test_a_file_deleted_during_training_is_reported(
         file.unlink()
         return found
 
-    survey = tag_data.survey
-    monkeypatch.setattr(tag_data, "survey", survey_and_lose)
+    survey = tag_files.survey
+    monkeypatch.setattr(tag_files, "survey", survey_and_lose)
     assert using("train", file).refused(str(file), "file not found")
 
 
