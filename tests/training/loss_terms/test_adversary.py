@@ -9,20 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from gonie.errors import RecipeError, ResumeError
 from gonie.nn.inference import inferring, to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.training.fit import begin_training
 from gonie.training.loss_terms.adversary import (
-    UNUSED,
-    WEIGHTS,
+    RIDGE,
     Adversary,
     AdversaryConfig,
-    DomainClassifier,
     RecentVectors,
     _standardised,
+    fit,
 )
 from gonie.training.run import resume_run, start_run
 
@@ -32,7 +31,7 @@ CPU = torch.device("cpu")
 
 
 def test_the_model_gets_the_reversed_gradient_of_the_classifier(bench: Bench) -> None:
-    """It is −λ times the gradient of the cross-entropy of the classifier after its own steps."""
+    """It is −λ times the gradient of the error of the classifier, whose own weights are constant."""
     job = bench.job("tag", "loss.adversary.weight=0.7", term="adversary")
     session = begin_training(job)
     term = session.terms["adversary"]
@@ -42,38 +41,35 @@ def test_the_model_gets_the_reversed_gradient_of_the_classifier(bench: Bench) ->
     batch = to_tensors(job.train.batch(np.arange(4)), CPU) | {"domains": torch.tensor([0, 1, 2, 1])}
     states = session.model.eval().states(batch).detach().requires_grad_()
     term._target = None
+    torch.manual_seed(1)
     term(session.model, batch, states).backward()
     plain = states.detach().clone().requires_grad_()
     mask = batch["mask"].unsqueeze(2)
     means = (plain * mask).sum(1) / mask.sum(1)
     standard = (means - means.mean(0)) / (means.var(0, correction=0) + 1e-6).sqrt()
-    torch.nn.functional.cross_entropy(term.classifier(standard), batch["domains"]).backward()
+    torch.manual_seed(1)
+    classifier = fit(standard.detach(), batch["domains"], outputs=term._outputs, hidden=7)
+    gold = torch.nn.functional.one_hot(batch["domains"], term._outputs)
+    chance = (gold - gold.float().mean(0)).square().sum()
+    ((gold - classifier(standard)).square().sum() / chance).backward()
     assert states.grad is not None
     assert plain.grad is not None
-    torch.testing.assert_close(states.grad, -term.strength() * plain.grad)
+    # few vectors and a small penalty: the fit is sensitive to rounding
+    torch.testing.assert_close(states.grad, -term.strength() * plain.grad, rtol=0.02, atol=1e-3)
 
 
-def test_the_classifier_learns_as_by_adam_without_momentum() -> None:
+def test_the_classifier_is_that_of_ridge_regression() -> None:
     torch.manual_seed(1)
-    classifier = DomainClassifier(width=3, hidden=4, outputs=2)
-    layers = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
-    for own, name in zip(layers.parameters(), WEIGHTS, strict=True):
-        own.data.copy_(classifier.get_buffer(name))
-    x, domains = torch.randn(20, 3), torch.arange(20) % 2
-    groups = [
-        {"params": layers[0].parameters(), "lr": 0.2 / 3**0.5},
-        {"params": layers[2].parameters(), "lr": 0.2 / 4**0.5},
-    ]
-    optimizer = torch.optim.Adam(groups, betas=(0.0, 0.99), eps=1e-6, weight_decay=1e-3)
-    for _ in range(5):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(layers(x), domains).backward()
-        optimizer.step()
-    padded = torch.cat([x, torch.randn(7, 3)]), torch.cat([domains, torch.full((7,), UNUSED)])
-    classifier.learn(*padded, updates=2, rate=0.2)
-    classifier.learn(*padded, updates=3, rate=0.2)
-    torch.testing.assert_close(classifier(x), layers(x).detach())
-    assert not list(classifier.parameters()), "no optimizer trains it"
+    x, domains = torch.randn(50, 3), torch.arange(50) % 3
+    classifier = fit(x, domains, outputs=4, hidden=5)
+    features = torch.cat([x, (x @ classifier.inner.t() + classifier.bias).relu()], 1)
+    gold = torch.nn.functional.one_hot(domains, 4).float()
+    reference = Ridge(alpha=50 * RIDGE).fit(features.numpy(), gold.numpy())
+    torch.testing.assert_close(
+        classifier(x), torch.from_numpy(reference.predict(features.numpy())).float(), rtol=1e-3, atol=1e-4
+    )
+    error, chance = ((gold - each).square().sum() for each in (classifier(x), gold.mean(0)))
+    torch.testing.assert_close(classifier.relative_error(x, domains), error / chance)
 
 
 def standardised(size: int, width: int, *, gap: float = 0.0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -84,43 +80,52 @@ def standardised(size: int, width: int, *, gap: float = 0.0) -> tuple[torch.Tens
     return _standardised(x), domains
 
 
-CONFIG = AdversaryConfig()
-
-
-def learned(*, width: int, size: int, steps: int, gap: float = 0.0) -> tuple[DomainClassifier, list[float]]:
-    """Train a classifier on batches as the term does. Return its cross-entropy on each batch before it."""
+def errors(*, width: int, size: int, gap: float = 0.0) -> list[float]:
+    """Fit classifiers to batches as the term does. Return the error of each on the next batch."""
     torch.manual_seed(1)
-    classifier = DomainClassifier(width=width, hidden=CONFIG.hidden, outputs=2)
-    recent, losses = RecentVectors(width=width), []
-    for _ in range(steps):
+    recent, found = RecentVectors(width=width), []
+    for _ in range(150):
         x, domains = standardised(size, width, gap=gap)
-        classifier.learn(recent.vectors, recent.domains, updates=CONFIG.updates, rate=CONFIG.rate)
-        losses.append(float(torch.nn.functional.cross_entropy(classifier(x), domains)))
         recent.add(x, domains)
-    return classifier, losses
+        classifier = fit(*recent.used(), outputs=2, hidden=AdversaryConfig().hidden)
+        found.append(float(classifier.relative_error(*standardised(size, width, gap=gap))))
+    return found
 
 
-@pytest.mark.parametrize("width", [8, 400])
-@pytest.mark.parametrize("size", [10, 20, 60])
-def test_the_classifier_is_stable_where_there_is_nothing_to_learn(width: int, size: int) -> None:
-    """Otherwise training with an adversary ends with a loss that is nan."""
-    classifier, losses = learned(width=width, size=size, steps=300)
-    assert max(float(classifier.get_buffer(name).abs().max()) for name in WEIGHTS) < 5
-    assert max(losses) < 20
-
-
-@pytest.mark.parametrize("width", [8, 400])
-@pytest.mark.parametrize("size", [4, 10, 60])
-def test_domains_are_told_apart_in_batches_that_the_classifier_has_not_seen(width: int, size: int) -> None:
+@pytest.mark.parametrize("size", [20, 60])
+@pytest.mark.parametrize(("width", "bar"), [(8, 0.3), (400, 0.6)])
+def test_domains_are_told_apart_in_batches_that_the_classifier_has_not_seen(
+    width: int, size: int, bar: float
+) -> None:
     """A classifier that memorises small batches learns nothing, so the model has nothing to fear."""
-    _, losses = learned(width=width, size=size, steps=300, gap=4.0)
-    assert sum(losses[-50:]) / 50 < 0.5 * math.log(2)
+    found = errors(width=width, size=size, gap=4.0)
+    assert sum(found[-20:]) / 20 < bar
 
 
-def test_the_first_step_has_no_vectors_to_learn_from() -> None:
-    classifier, recent = DomainClassifier(width=3, hidden=4, outputs=2), RecentVectors(width=3)
-    classifier.learn(recent.vectors, recent.domains, updates=3, rate=0.1)
-    assert all(torch.isfinite(classifier.get_buffer(name)).all() for name in WEIGHTS)
+@pytest.mark.parametrize("width", [8, 400])
+def test_one_domain_in_a_batch_gives_a_finite_term(width: int) -> None:
+    x, domains = torch.randn(4, width, requires_grad=True), torch.zeros(4, dtype=torch.int64)
+    fit(x.detach(), domains, outputs=2, hidden=5).relative_error(x, domains).backward()
+    assert x.grad is not None
+    assert torch.isfinite(x.grad).all()
+
+
+def test_examples_without_a_domain_do_not_count(bench: Bench) -> None:
+    """Kept sentences (``train.replay``) may come from domains that the new files do not have."""
+    job = bench.job("tag", "loss.adversary.weight=0.7", term="adversary")
+    session = begin_training(job)
+    term = session.terms["adversary"]
+    assert isinstance(term, Adversary)
+    term._target = None
+    term.steps.fill_(10**6)
+    batch = to_tensors(job.train.batch(np.arange(4)), CPU)
+    for domains in ([0, 1, -1, 1], [-1] * 4):
+        states = session.model.eval().states(batch).detach().requires_grad_()
+        value = term(session.model, batch | {"domains": torch.tensor(domains)}, states)
+        value.backward()
+        assert states.grad is not None
+        assert torch.isfinite(states.grad).all()
+        assert not states.grad[2].any()
 
 
 def test_the_latest_vectors_are_kept() -> None:
@@ -148,6 +153,7 @@ def test_the_scale_of_states_does_not_matter(bench: Bench) -> None:
         assert isinstance(term, Adversary)
         term.steps.fill_(10**6)
         states = session.model.eval().states(batch).detach()
+        torch.manual_seed(1)
         values.append(term(session.model, batch, scale * (10 * states + 3)))
     torch.testing.assert_close(values[0], values[1], rtol=1e-3, atol=1e-4)
 
@@ -179,7 +185,7 @@ def test_named_domains_of_training_examples_are_told_apart(bench: Bench) -> None
     session = begin_training(job)
     term = session.terms["adversary"]
     assert isinstance(term, Adversary)
-    assert len(term.classifier.get_buffer("outer")) == 3
+    assert term._outputs == 3
     batch = to_tensors(job.train.batch(np.arange(3)), CPU) | {"domains": torch.tensor([0, 2, 1])}
     assert torch.isfinite(term(session.model, batch, session.model.states(batch)))
     del job.domains
@@ -251,10 +257,10 @@ def texts(number: int, domain: int, seed: int) -> Texts:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [101, 102, 103])
 def test_a_fresh_probe_cannot_tell_the_domain_while_the_task_is_learned(tmp_path: Path, seed: int) -> None:
     target = tmp_path / "target.txt"
-    target.write_text("".join(f"{text}\n" for _, text in texts(1500, 1, seed=2)), "utf-8")
+    target.write_text("".join(f"{text}\n" for _, text in texts(6000, 1, seed=2)), "utf-8")
     size = 1000
     held = texts(2 * size, 0, seed=3) + texts(2 * size, 1, seed=4)
     domains, learning = np.repeat([0, 1], 2 * size), np.arange(4 * size) % (2 * size) < size
@@ -262,7 +268,7 @@ def test_a_fresh_probe_cannot_tell_the_domain_while_the_task_is_learned(tmp_path
         "model.dropout.input=0",
         "model.dropout.output=0",
         "train.batch_sentences=64",
-        "train.epochs=20",
+        "train.epochs=5",
         "train.schedule=linear",
         f"train.seed={seed}",
     ]
@@ -271,7 +277,7 @@ def test_a_fresh_probe_cannot_tell_the_domain_while_the_task_is_learned(tmp_path
         [],
         [f"loss.adversary.text={target}", "loss.adversary.ramp=0.3"],
     ):
-        job = text_job(tmp_path, *changes, *term, train=texts(1500, 0, seed=1))
+        job = text_job(tmp_path, *changes, *term, train=texts(6000, 0, seed=1))
         model = trained(job)
         batch = encoded_texts(job, model, tmp_path, held)
         with inferring(model):

@@ -152,7 +152,7 @@ def test_batches_hold_only_examples_of_the_chosen_domains(bench: Bench) -> None:
     assert sum(map(len, term._rows)) == len(job.train)
 
 
-@pytest.mark.parametrize("domains", [None, [0] * 80])
+@pytest.mark.parametrize("domains", [None, [0] * 80, [0, -1] * 40])
 def test_fewer_than_two_domains_are_refused(bench: Bench, domains: list[int] | None) -> None:
     job = bench.job("tag", term="mldg")
     job.domains = None if domains is None else np.array(domains)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -23,22 +24,18 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 
 STEEPNESS = 10.0
 """γ of the paper: how fast λ rises."""
-DECAY = 1e-3
-"""Weight decay of the classifier of domains."""
-MEMORY = 0.99
-"""β₂ of Adam: the share of the mean squared gradients that is kept at each gradient step."""
-ROWS = 1024
-"""The number of recent vectors that the classifier of domains learns from."""
-WEIGHTS = ("inner", "inner_bias", "outer", "outer_bias")
-"""The weights W, b, V and c of the classifier of domains."""
+RIDGE = 1e-3
+"""α, the penalty of the weights of the classifier of domains, which reads standardised units."""
+ROWS = 4096
+"""The number of recent vectors that the classifier of domains is fitted to."""
 UNUSED = -1
 """The domain of rows that hold no vector yet."""
 TINY = 1e-6
-"""Added to what divides, against division by 0: the variance of a unit, the size of a gradient."""
+"""Added to what divides, against division by 0: the variance of a unit, the error of chance."""
 
 
 class AdversaryConfig(Section):
-    """A domain classifier with gradient reversal (Ganin et al. 2016, arXiv:1505.07818)."""
+    """A classifier of domains with gradient reversal (Ganin et al. 2016, arXiv:1505.07818)."""
 
     text: InputFile | None = Field(
         default=None,
@@ -51,17 +48,7 @@ class AdversaryConfig(Section):
     ramp: float = Field(
         default=1.0, gt=0, description="share of train.epochs in which λ rises from 0 to its full value"
     )
-    updates: Size = Field(
-        default=3,
-        description="gradient steps of the classifier of domains in each step of the model, so that it keeps "
-        "up with the model",
-    )
-    rate: float = Field(
-        default=0.1,
-        gt=0,
-        description="learning rate of the classifier of domains, relative to the size of its initial weights",
-    )
-    hidden: Size = Field(default=100, description="hidden units of the classifier of domains")
+    hidden: Size = Field(default=100, description="random hidden units of the classifier of domains")
     per: Literal["sentence", "token"] = Field(
         default="sentence",
         description="what the classifier reads: the mean state of a sentence, or each token (taggers only)",
@@ -69,23 +56,24 @@ class AdversaryConfig(Section):
 
 
 class Adversary(nn.Module):
-    """−λ times the cross-entropy of a classifier of domains over states: Ganin et al. 2016.
+    """−λ times the relative squared error of a classifier of domains over states, after Ganin et al. 2016.
 
-    The classifier, log softmax(V relu(W x + b) + c), learns the domain of x. The model gets −λ times the
-    gradient of its cross-entropy, so it learns states that have nothing to do with the domain
-    (arXiv:1505.07818). λ = weight · (2 / (1 + exp(−10 p)) − 1), where p rises from 0 to 1 in the first
-    ``ramp`` of training. x is the mean of the states of a sentence, or each of them; of text models it is the
-    vector of the text.
+    The classifier learns the domain of x. The model gets −λ times the gradient of its error, so it learns
+    states that have nothing to do with the domain (arXiv:1505.07818). The error is divided by that of chance,
+    which predicts the share of each domain: 1 is chance, 0 is a perfect classifier.
+    λ = weight · (2 / (1 + exp(−10 p)) − 1), where p rises from 0 to 1 in the first ``ramp`` of training. x is
+    the mean of the states of a sentence, or each of them; of text models it is the vector of the text.
 
-    The classifier learns from a buffer of the last 1024 vectors, which are those of earlier batches. So it
-    cannot memorise the batch of the step, whose reversed gradient would then vanish. A classifier that lags
-    behind the model pushes states where it saw the domain some steps ago, and the two oscillate. So it takes
-    several gradient steps in each step of the model, as the critic of Arjovsky, Chintala & Bottou 2017
-    (arXiv:1701.07875). It reads standardised states, (x − mean) / deviation of each unit over the batch. So
-    the domain cannot hide in units of low variance, nor is it a way out to shrink all states.
+    In the paper, both sides take gradient steps. A classifier that lags behind the model pushes states where
+    it saw the domain some steps ago, and the two oscillate. Here the classifier is linear in x and in random
+    hidden units, so ``fit`` computes its weights exactly, from the vectors of this batch and of earlier ones.
+    Its weights, and with them the reversed gradient, vanish with the difference between the domains. It reads
+    standardised states, (x − mean) / deviation of each unit over the batch. So it is no way out to shrink all
+    states.
 
-    Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Texts of the target are
-    one more domain. At each step as many of them are drawn as the batch has examples.
+    Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Examples with a number
+    below 0 have no domain and do not count. Texts of the target are one more domain. At each step as many of
+    them are drawn as the batch has examples.
     """
 
     moves = ("steps",)
@@ -100,9 +88,10 @@ class Adversary(nn.Module):
             raise RecipeError(
                 ["loss.adversary.text: needs text of another domain, or training examples of several domains"]
             )
-        width = _state_width(job, context)
-        outputs = self._domains + (config.text is not None)
-        self.classifier = DomainClassifier(width=width, hidden=config.hidden, outputs=outputs)
+        *places, width = _state_shape(job, context)
+        if config.per == "token" and len(places) < 2:
+            raise RecipeError(["loss.adversary.per: token works only with taggers; use sentence"])
+        self._outputs = self._domains + (config.text is not None)
         self.recent = RecentVectors(width=width)
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
         self._config = config
@@ -124,7 +113,7 @@ class Adversary(nn.Module):
         return self._config.weight * (2 / (1 + math.exp(-STEEPNESS * progress)) - 1)
 
     def forward(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
-        """Train the classifier on earlier batches. Return −λ times its mean cross-entropy. Shape: ()."""
+        """Fit the classifier. Return −λ times its relative error on the batch. Shape: ()."""
         strength = self.strength()
         self.steps += 1
         parts = [(states, batch, self._own_domains(states, batch))]
@@ -135,12 +124,13 @@ class Adversary(nn.Module):
             parts.append((others, target, states.new_full((len(others),), self._domains, dtype=torch.int64)))
         read = [self._read(*part) for part in parts]
         vectors, domains = (torch.cat(each) for each in zip(*read, strict=True))  # (M, H), (M,)
-        vectors = _standardised(vectors)
-        self.classifier.learn(
-            self.recent.vectors, self.recent.domains, updates=self._config.updates, rate=self._config.rate
-        )
+        known = domains >= 0  # kept and partially tagged examples may have no domain
+        if not known.any():
+            return 0.0 * states.sum()
+        vectors, domains = _standardised(vectors[known]), domains[known]
         self.recent.add(vectors.detach(), domains)
-        return -strength * F.cross_entropy(self.classifier(vectors), domains)
+        classifier = fit(*self.recent.used(), outputs=self._outputs, hidden=self._config.hidden)
+        return -strength * classifier.relative_error(vectors, domains)
 
     def _own_domains(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the domain of each example of a training batch. Shape: (N,)."""
@@ -186,61 +176,52 @@ class RecentVectors(nn.Module):
         self.vectors.copy_(torch.cat([vectors, self.vectors])[:rows])
         self.domains.copy_(torch.cat([domains, self.domains])[:rows])
 
+    def used(self) -> tuple[Tensor, Tensor]:
+        """Return the vectors that were added, and their domains. Shape: (M, H), (M,)."""
+        rows = self.domains != UNUSED
+        return self.vectors[rows], self.domains[rows]
 
-class DomainClassifier(nn.Module):
-    """V relu(W x + b) + c. Only ``learn`` changes its weights, which are buffers: no optimizer sees them.
 
-    A gradient step is that of Adam without momentum. It divides each gradient by the root of the mean of its
-    squares, so the size of a step depends neither on the width of x nor on the number of vectors. A weight
-    moves by about ``rate`` / √n, where n is the number of its layer's inputs: initial weights have the size
-    1 / √n.
+@dataclass(frozen=True, kw_only=True)
+class DomainClassifier:
+    """Predicts p + V (f(x) − m), where f(x) = (x, relu(W x + b)): the share of each domain at x."""
+
+    inner: Tensor  # W, (hidden, H)
+    bias: Tensor  # b, (hidden,)
+    middle: Tensor  # m, (F,)
+    outer: Tensor  # V, (D, F)
+    shares: Tensor  # p, (D,)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Return the predictions: (M, H) -> (M, D)."""
+        return self.shares + F.linear(_features(x, self.inner, self.bias) - self.middle, self.outer)
+
+    def relative_error(self, x: Tensor, domains: Tensor) -> Tensor:
+        """Return the squared error for vectors (M, H) with domains (M,), divided by that of p. Shape: ()."""
+        gold = F.one_hot(domains, len(self.shares)).to(x.dtype)  # (M, D)
+        return (gold - self(x)).square().sum() / ((gold - self.shares).square().sum() + TINY)
+
+
+def fit(x: Tensor, domains: Tensor, *, outputs: int, hidden: int) -> DomainClassifier:
+    """Fit a classifier to vectors (M, H) with domains (M,), with new random W and b.
+
+    V minimises the mean of ‖y − p − V (f(x) − m)‖² plus α ‖V‖² (ridge regression). y is 1 for the domain of x
+    and 0 for others. p and m are the means of y and f(x).
     """
-
-    moves = (*WEIGHTS, *(f"{name}_squares" for name in WEIGHTS), "updates")
-    updates: Tensor
-
-    def __init__(self, *, width: int, hidden: int, outputs: int) -> None:
-        super().__init__()
-        layers = nn.Linear(width, hidden), nn.Linear(hidden, outputs)  # for their initial weights
-        weights = [weight.detach() for layer in layers for weight in (layer.weight, layer.bias)]
-        for name, weight in zip(WEIGHTS, weights, strict=True):
-            self.register_buffer(name, weight)
-            self.register_buffer(f"{name}_squares", torch.zeros_like(weight))
-        self.register_buffer("updates", torch.zeros(()))
-        self._scales = [layer.in_features**-0.5 for layer in layers for _ in range(2)]
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the scores of each domain: (M, H) -> (M, D)."""
-        return _classify(x, *self._weights())
-
-    def learn(self, x: Tensor, domains: Tensor, *, updates: int, rate: float) -> None:
-        """Take gradient steps on the mean cross-entropy of vectors (M, H) with domains (M,).
-
-        Vectors of the domain ``UNUSED`` do not count.
-        """
-        used = (domains != UNUSED).sum().clamp(min=1)
-        for _ in range(updates):
-            weights = [weight.detach().requires_grad_() for weight in self._weights()]
-            scores = _classify(x, *weights)
-            loss = F.cross_entropy(scores, domains, ignore_index=UNUSED, reduction="sum") / used
-            self._step(torch.autograd.grad(loss, weights), rate)
-
-    def _step(self, gradients: Sequence[Tensor], rate: float) -> None:
-        """Change the weights by one step of Adam without momentum, with weight decay."""
-        self.updates += 1
-        correction = 1 - MEMORY**self.updates  # of means that start at 0
-        for name, gradient, scale in zip(WEIGHTS, gradients, self._scales, strict=True):
-            weight, squares = self.get_buffer(name), self.get_buffer(f"{name}_squares")
-            decayed = gradient + DECAY * weight
-            squares.lerp_(decayed.square(), 1 - MEMORY)
-            weight.sub_(rate * scale * decayed / ((squares / correction).sqrt() + TINY))
-
-    def _weights(self) -> list[Tensor]:
-        return [self.get_buffer(name) for name in WEIGHTS]
+    width = x.shape[1]
+    inner = (torch.randn(hidden, width) / width**0.5).to(x)
+    bias = torch.randn(hidden).to(x)
+    gold, features = F.one_hot(domains, outputs).to(x.dtype), _features(x, inner, bias)  # (M, D), (M, F)
+    shares, middle = gold.mean(0), features.mean(0)
+    features = features - middle
+    squares = features.t() @ features / len(x) + RIDGE * torch.eye(features.shape[1]).to(x)  # (F, F)
+    outer = torch.linalg.solve(squares, features.t() @ (gold - shares) / len(x)).t()
+    return DomainClassifier(inner=inner, bias=bias, middle=middle, outer=outer, shares=shares)
 
 
-def _classify(x: Tensor, inner: Tensor, inner_bias: Tensor, outer: Tensor, outer_bias: Tensor) -> Tensor:
-    return F.linear(F.linear(x, inner, inner_bias).relu(), outer, outer_bias)
+def _features(x: Tensor, inner: Tensor, bias: Tensor) -> Tensor:
+    """Return x and the hidden units relu(W x + b): (M, H) -> (M, F)."""
+    return torch.cat([x, F.linear(x, inner, bias).relu()], 1)
 
 
 def _standardised(vectors: Tensor) -> Tensor:
@@ -249,12 +230,12 @@ def _standardised(vectors: Tensor) -> Tensor:
     return centred / (centred.square().mean(0) + TINY).sqrt()
 
 
-def _state_width(job: ExampleJob, context: TermContext) -> int:
-    """Return the width of the states, from those of a training example."""
+def _state_shape(job: ExampleJob, context: TermContext) -> tuple[int, ...]:
+    """Return the shape of the states of a training example: (1, T, H) of a tagger, (1, P) of a text model."""
     model: Any = context.model
     row = torch.zeros(1, dtype=torch.int64).numpy()
     with inferring(model):
-        return int(model.states(to_tensors(job.train.batch(row), context.device)).shape[-1])
+        return tuple(model.states(to_tensors(job.train.batch(row), context.device)).shape)
 
 
 def _target(job: ExampleJob, context: TermContext, name: str) -> Examples:

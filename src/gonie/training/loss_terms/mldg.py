@@ -66,7 +66,7 @@ class Mldg:
     def __init__(self, config: MldgConfig, context: TermContext) -> None:
         job = context.need_job("mldg")
         domains: NDArray[np.integer] | None = getattr(job, "domains", None)
-        found = [] if domains is None else np.unique(domains).tolist()
+        found = [] if domains is None else np.unique(domains[domains >= 0]).tolist()
         if len(found) < 2:
             raise RecipeError(
                 [
