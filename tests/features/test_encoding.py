@@ -45,6 +45,7 @@ def fitted(
     extra: tuple[str, ...] = (),
     longest: int = 0,
     fold: bool = False,
+    correct_typos: bool = False,
     train: Sequence[Sentence] = TRAIN,
 ) -> Encoding:
     extractors = [Spelling(), Context(window=1)]
@@ -60,6 +61,7 @@ def fitted(
         extra_words=extra,
         longest=longest,
         fold=fold,
+        correct_typos=correct_typos,
     )
 
 
@@ -250,3 +252,32 @@ def test_an_encoding_saved_before_folding_does_not_fold() -> None:
     old = Encoding.from_json(saved)
     assert not old.fold
     assert old.word_id(unicodedata.normalize("NFD", "삼성")) == 1
+
+
+def test_an_unknown_word_is_looked_up_as_the_most_frequent_word_one_typing_error_away() -> None:
+    encoding = fitted(extra=("georgia", "london", "londo"), correct_typos=True)
+    assert encoding.correction("Lonodn") == "london"
+    assert encoding.correction("Londno") == "london"
+    assert encoding.correction("LONDN") == "london", "before londo, which is rarer"
+    assert encoding.word_id("Lonodn") == encoding.words.id("london")
+    assert encoding.correction("London") is None, "known"
+    assert encoding.correction("Londonderry") is None, "no word is near"
+    assert encoding.word_id("Londonderry") == 1
+
+
+def test_the_characters_of_a_corrected_word_keep_the_error() -> None:
+    plain, correcting = fitted(extra=("london",)), fitted(extra=("london",), correct_typos=True)
+    one, other = (each.encode([sentence("Lonodn", "O")]).arrays for each in (plain, correcting))
+    np.testing.assert_array_equal(one["form_chars"], other["form_chars"])
+    assert (one["form_words"][0], other["form_words"][0]) == (1, plain.words.id("london"))
+
+
+def test_corrections_survive_json_and_new_labels() -> None:
+    encoding = fitted(extra=("london",), correct_typos=True)
+    copies = [
+        Encoding.from_json(json.loads(json.dumps(encoding.to_json()))),
+        encoding.with_labels(["A"], BIOES),
+        encoding.merged(fitted()),
+    ]
+    assert [each.correction("Lonodn") for each in copies] == ["london"] * 3
+    assert "correct_typos" not in fitted().to_json(), "bundles without it stay readable by older versions"

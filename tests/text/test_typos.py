@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.text.jamo import decompose
-from gonie.text.typos import FEWEST, KEYBOARD, NEIGHBOURS, add_typos
+from gonie.text.typos import (
+    CORRECTED,
+    CORRECTED_SYLLABLES,
+    FEWEST,
+    KEYBOARD,
+    NEIGHBOURS,
+    add_typos,
+    corrections,
+)
 
 
 def draw(word: str, rate: float = 1.0, seed: int = 0, language: str = "en") -> str:
@@ -76,3 +86,26 @@ def test_neighbours_are_beside_each_other() -> None:
             if other != key and abs(row - places[key][0]) <= 1 and abs(at - places[key][1]) <= 1
         }
         assert set(beside) == {each for each in near if abs(places[each][1] - places[key][1]) <= 1}
+
+
+@given(
+    st.text(alphabet=ascii_lowercase, min_size=CORRECTED, max_size=12)
+    | st.text(alphabet="가나다라마서울대한민국값", min_size=CORRECTED_SYLLABLES, max_size=6),
+    st.booleans(),
+    st.integers(0, 99),
+)
+def test_corrections_undo_every_typo(word: str, capitals: bool, seed: int) -> None:
+    word = word.upper() if capitals else word
+    mistyped = draw(word, seed=seed, language="ko")
+    if len(mistyped) >= (CORRECTED if word.isascii() else CORRECTED_SYLLABLES):
+        assert word in set(corrections(mistyped)) | {mistyped}
+
+
+@given(st.text(alphabet=ascii_lowercase, min_size=CORRECTED, max_size=8))
+def test_corrections_are_one_edit_away(word: str) -> None:
+    assert all(distance(word, other) <= 1 for other in corrections(word))
+
+
+@pytest.mark.parametrize("word", ["", "the", "서울", "U.S.", "1990s", "<e1>", "don't", "🙂🙂🙂🙂", "x" * 41])
+def test_short_and_very_long_words_and_words_with_signs_have_no_corrections(word: str) -> None:
+    assert not [*corrections(word)]

@@ -33,6 +33,7 @@ from gonie.text.jamo import decompose
 from gonie.text.normalize import Normalization, fallbacks
 from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.types import Sentence
+from gonie.text.typos import corrections
 
 MAX_CHARS = 50  # characters of a word passed to the character network; the rest is cut
 CACHE_SIZE = 1 << 15  # size of the cache of forms with their ids and spellings
@@ -143,6 +144,7 @@ class Encoding:
         features: Mapping[str, Vocabulary],
         longest: int = 0,
         fold: bool = False,
+        correct_typos: bool = False,
     ) -> None:
         self.words = words
         self.chars = chars
@@ -155,6 +157,7 @@ class Encoding:
         self.features = dict(features)
         self.longest = longest  # bytes per word for a language model; 0 if there is none
         self.fold = fold  # whether words are folded before anything else; not in bundles of older versions
+        self.correct_typos = correct_typos  # whether unknown words are looked up by their ``correction``
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
         self._cached = lru_cache(maxsize=CACHE_SIZE)(self._id_and_spelling)
 
@@ -172,6 +175,7 @@ class Encoding:
         extra_words: Iterable[str] = (),
         longest: int = 0,
         fold: bool = False,
+        correct_typos: bool = False,
     ) -> Encoding:
         """Build the vocabularies from ``counts``. Pretrained ``extra_words`` follow the counted words."""
         return cls(
@@ -188,6 +192,7 @@ class Encoding:
             },
             longest=longest,
             fold=fold,
+            correct_typos=correct_typos,
         )
 
     def with_labels(self, labels: Iterable[str], scheme: Scheme) -> Encoding:
@@ -203,6 +208,7 @@ class Encoding:
             features=self.features,
             longest=self.longest,
             fold=self.fold,
+            correct_typos=self.correct_typos,
         )
 
     def merged(self, other: Encoding, labels: Iterable[str] | None = None) -> Encoding:
@@ -224,6 +230,7 @@ class Encoding:
             },
             longest=self.longest,
             fold=self.fold,
+            correct_typos=self.correct_typos,
         )
 
     @property
@@ -232,10 +239,29 @@ class Encoding:
         return {"words": self.words, "chars": self.chars, **self.features}
 
     def word_id(self, form: str) -> int:
-        """Return the id of a surface form: folded, normalised as in training, then by the fallback keys."""
+        """Return the id of a surface form: folded, normalised as in training, then by the fallback keys.
+
+        With ``correct_typos``, a form that has no id yet gets that of its ``correction``, if it has one.
+        """
+        found = self._exact_id(form)
+        return found if found != UNKNOWN or not self.correct_typos else self._corrected_id(form)
+
+    def correction(self, form: str) -> str | None:
+        """Return the most frequent word that an unknown form is one typing error away from, if any."""
+        if not self.correct_typos or self._exact_id(form) != UNKNOWN:
+            return None
+        found = self._corrected_id(form)
+        return self.words.string(found) if found != UNKNOWN else None
+
+    def _exact_id(self, form: str) -> int:
         form = self._folded(form)
         found = self.words.id(self.normalization(form))
         return found if found != UNKNOWN else self.words.first(fallbacks(form))
+
+    def _corrected_id(self, form: str) -> int:
+        form = self.normalization(self._folded(form))
+        found = self.words.most_frequent(corrections(form))
+        return found if found != UNKNOWN else self.words.most_frequent(corrections(form.lower()))
 
     def _folded(self, form: str) -> str:
         return fold_text(form) if self.fold else form
@@ -328,6 +354,7 @@ class Encoding:
             "features": {name: vocabulary.to_json() for name, vocabulary in self.features.items()},
             **({"longest": self.longest} if self.longest else {}),
             **({"fold": True} if self.fold else {}),
+            **({"correct_typos": True} if self.correct_typos else {}),
         }
 
     @classmethod
@@ -350,6 +377,7 @@ class Encoding:
             features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
             longest=int(value.get("longest", 0)),
             fold=bool(value.get("fold", False)),
+            correct_typos=bool(value.get("correct_typos", False)),
         )
 
 

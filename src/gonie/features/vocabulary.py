@@ -116,6 +116,11 @@ class Vocabulary:
         index = self._index
         return next((index[key] for key in keys if key in index), UNKNOWN)
 
+    def most_frequent(self, strings: Iterable[str]) -> int:
+        """Return the lowest id of the strings, that of the most frequent one, or 1 if none is known."""
+        index = self._index
+        return min((index[string] for string in strings if string in index), default=UNKNOWN)
+
     def ids(self, strings: Iterable[str]) -> NDArray[np.int32]:
         """Return the id of each string (N,), 1 for unknown ones."""
         return np.fromiter(map(self._index.get, strings, repeat(UNKNOWN)), dtype=np.int32)

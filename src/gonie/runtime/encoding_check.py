@@ -129,7 +129,7 @@ _ENCODING = record(
         "extractors": list_of(_extractor, 20),
         "features": mapping_of(_VOCABULARY, 20, NAME),
     },
-    {"longest": integer(3, 1000), "fold": flag},
+    {"longest": integer(3, 1000), "fold": flag, "correct_typos": flag},
 )
 _PASSAGES = record(
     {

@@ -112,6 +112,11 @@ class CorpusConfig(Section):
         default=True, description="look up words in lower case (characters keep their case)"
     )
     digits: bool = Field(default=True, description="look up words with every digit replaced by 0")
+    correct_typos: bool = Field(
+        default=False,
+        description="look up an unknown word as the most frequent known word that it is one typing error "
+        "away from (characters keep the error); best with pretrained vectors",
+    )
     min_count: Size = Field(
         default=1, description="words rarer than this are unknown, unless they have a pretrained vector"
     )
@@ -380,7 +385,7 @@ class TrainConfig(LearningConfig):
         default=0.0,
         ge=0,
         description="λ of the L2 penalty λ/2m ‖W‖² on the matrices of encoder and head (not biases or "
-        "embeddings); m is the number of training tokens",
+        "embeddings); m is the number of training examples, with the optimizer per-window that of tokens",
     )
     baselines: bool = Field(
         default=False,

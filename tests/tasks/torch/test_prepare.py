@@ -87,6 +87,8 @@ def test_gazetteers_that_no_part_uses_are_refused(
         (["data.context_window=3"], "data.context_window"),
         (["data.context_grams=3"], "data.context_grams"),
         (["data.columns={pos = 0}"], "data.columns"),
+        (["data.correct_typos=true", "model.words=none", "model.chars.kind=cnn"], "data.correct_typos"),
+        (["data.correct_typos=true"], None),
         (["data.context_window=3", 'model.head.direct=["context"]'], None),
         ([], None),
     ],

@@ -16,6 +16,7 @@ from gonie.tasks.torch.word_data import (
     build_extractors,
     build_tokenizer,
     fit_encoding,
+    note_corrections,
     pretrained_table,
     read_gazetteers,
     sampled,
@@ -43,6 +44,18 @@ def test_rare_words_are_left_out_unless_they_have_vectors(vectors: Path) -> None
     assert labels == {"A": 1, "B": 3}
     kept, _ = fit_encoding(load_recipe("ner", ["data.digits=false"]), SENTENCES, PLAIN, None, [])
     assert {"42", "anna"} <= set(kept.words.strings)
+
+
+def test_words_that_are_looked_up_as_others_are_counted_and_shown() -> None:
+    notes: list[str] = []
+    dev = [Sentence(("Slpet", "Slpet", "slept")), Sentence(("Anan", "nobody"))]
+    for value in ("false", "true"):
+        recipe = load_recipe("ner", [f"data.correct_typos={value}"])
+        encoding, _ = fit_encoding(recipe, SENTENCES, PLAIN, None, [])
+        note_corrections(encoding, dev, notes.append)
+    (note,) = notes
+    assert note.startswith("data.correct_typos: 3 of 5 dev tokens are looked up as other words")
+    assert note.endswith(", such as Slpet → slept, Anan → anna")
 
 
 def test_every_word_gets_a_vector_and_the_file_is_described(vectors: Path) -> None:

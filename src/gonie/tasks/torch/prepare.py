@@ -81,6 +81,8 @@ def without_effect(recipe: CorpusRecipe) -> Iterator[tuple[str, str]]:
         yield "data.vectors_limit", "there are no vectors; for example, --set data.vectors=vectors.txt"
     if data.vectors is not None and model.words is None:
         yield "data.vectors", "the model has no word embeddings; for example, --set model.words.width=100"
+    if data.correct_typos and model.words is None:
+        yield "data.correct_typos", "the model has no word embeddings, and characters keep typing errors"
     if "context" not in model.groups:
         unused = "the model has no context features; add context to model.features.groups"
         if data.further_columns:

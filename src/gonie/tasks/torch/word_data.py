@@ -30,7 +30,7 @@ from gonie.text.tokenizers.user_dictionary import read_user_dictionary
 from gonie.text.types import Sentence
 
 Note = Callable[[str], None]
-
+SHOWN_CORRECTIONS = 5
 
 Example = TypeVar("Example")
 
@@ -71,6 +71,7 @@ def fit_encoding(
         extra_words=vectors.words if vectors else (),
         longest=spelled_bytes(sources or {}),
         fold=data.fold_text,
+        correct_typos=data.correct_typos,
     )
     if start is not None:
         kept = start.words.labels if recipe.train.keep_labels else ()
@@ -92,6 +93,21 @@ def pretrained_table(
     pretrained = vectors.table_for(encoding.words, np.random.default_rng([seed, 2]))
     note("\n  ".join([str(vectors.path), *vectors.notes, *str(pretrained.coverage).splitlines()]))
     return pretrained
+
+
+def note_corrections(encoding: Encoding, dev: Iterable[Sentence], note: Note) -> None:
+    """Note how many dev tokens are looked up as other words (``data.correct_typos``), with examples.
+
+    ``dev`` is read only with this setting.
+    """
+    if not encoding.correct_typos:
+        return
+    forms = Counter(word for sentence in dev for word in sentence.words)
+    found = {form: word for form in forms if (word := encoding.correction(form)) is not None}
+    most = sorted(found, key=lambda form: -forms[form])[:SHOWN_CORRECTIONS]
+    such = f", such as {', '.join(f'{form} → {found[form]}' for form in most)}" if most else ""
+    number = sum(forms[form] for form in found)
+    note(f"data.correct_typos: {number:,} of {forms.total():,} dev tokens are looked up as other words{such}")
 
 
 def build_tokenizer(data: CorpusConfig, forms: Sequence[str] = ()) -> Tokenizer:

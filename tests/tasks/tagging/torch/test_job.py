@@ -48,6 +48,16 @@ def test_a_bundle_follows_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> 
         assert not any(one == "O" and other.endswith("-LOC") for one, other in pairs)
 
 
+def test_a_bundle_reads_a_mistyped_word_as_the_word_that_is_meant(toy: Path, tmp_path: Path) -> None:
+    recipe = load_recipe(toy / "toy.toml", ["data.correct_typos=true", "model.chars=none"])
+    job = prepare(recipe, lambda text: None)
+    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
+    tagger = load_tagger(tmp_path / "bundle")
+    (right, mistyped) = tagger.tag_tokens([["Paris", "is", "Rome"], ["Pairs", "is", "Rome"]])
+    assert "paris" in tagger.encoding.words
+    assert [token.score for token in mistyped.tokens] == [token.score for token in right.tokens]
+
+
 @pytest.mark.parametrize(("scheme", "counted"), [("BIOES", "IOB2"), ("IO", "IO")])
 def test_tags_are_counted_in_the_scheme_of_the_training_file(
     toy: Path, tmp_path: Path, scheme: str, counted: str

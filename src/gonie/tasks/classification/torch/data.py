@@ -44,6 +44,7 @@ from gonie.tasks.torch.word_data import (
     build_extractors,
     build_tokenizer,
     fit_encoding,
+    note_corrections,
     pretrained_table,
     sampled,
     tell,
@@ -76,6 +77,7 @@ class TextData:
     pretrained: PretrainedVectors | None
     """A vector for every word, if the recipe has pretrained vectors."""
     labels: Counter[str]
+    """How many training texts have each label, with replayed ones."""
     sources: Sources = field(default_factory=dict)
     """The contextual sources of the recipe."""
     start: Start | None = None
@@ -184,6 +186,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
         corpus = corpus.with_labels(_with_unknown(corpus.labels, [own, *memories], encoding.labels))
     if domains := domain_names(train):
         corpus = corpus.with_domains(domain_numbers([*train, *copies, *old], domains))
+    note_corrections(words, CutSentences(CutTexts(dev, passages, note)), note)
     tell(f"{data.train_name}, training texts", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(TEXTS, held)
@@ -285,6 +288,7 @@ def text_data_key(recipe: TextRecipe) -> str:
         "bag": model.bag.model_dump(mode="json", exclude={"rate"}) if model.bag else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
+        "adapted": model.adapter is not None,
         "shots": recipe.train.shots,
         "seed": recipe.train.seed if _is_drawn(recipe) else None,
     }

@@ -36,6 +36,7 @@ from gonie.tasks.torch.word_data import (
     build_extractors,
     build_tokenizer,
     fit_encoding,
+    note_corrections,
     pretrained_table,
     sampled,
     tell,
@@ -60,7 +61,7 @@ class PairData:
     test: Sequence[LabelledPair]
     pretrained: PretrainedVectors | None
     labels: Counter[str]
-    """How many training pairs have each label; of values, how many lie in each fifth of the scale."""
+    """How many training pairs have each label, with replayed ones; of values, how many lie in each fifth."""
     sources: Sources = field(default_factory=dict)
     start: Start | None = None
     """The model that the recipe starts from."""
@@ -93,7 +94,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     train, dev, test = _split(recipe, everything, columns, note)
     scale = _scale(data, train, note) if columns.value is not None else None
     kept = start.encoding.labels if start and recipe.train.keep_labels else ()
-    labels = _checked_labels(data, columns, train, kept) if scale is None else _fifths(train, scale)
+    labels = _checked_labels(data, columns, train, kept) if scale is None else Counter()
     korean = "use --set data.language=ko --set data.unit=morpheme"
     warn_korean(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
@@ -113,6 +114,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     if domains := domain_names(train):
         corpus = corpus.with_domains(domain_numbers([*train, *old], domains))
     cut.report.pairs = len(train)
+    note_corrections(words, CutSentences(CutTexts(dev, partial(cut_pair, passages), note, noun="pair")), note)
     tell(f"{data.train_name}, to train on", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(PAIRS, held)
@@ -129,7 +131,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
         dev=dev,
         test=test,
         pretrained=pretrained_table(vectors, words, recipe.train.seed, note, start),
-        labels=labels,
+        labels=labels + _count_labels(old) if scale is None else _fifths([*train, *old], scale),
         sources=sources,
         start=start,
         sample=sampled(train, recipe.train.score_train),
@@ -191,6 +193,7 @@ def pair_data_key(recipe: PairRecipe) -> str:
         "sources": sources_key(model),
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
+        "adapted": model.adapter is not None,
         "seed": recipe.train.seed if not data.files("dev") or data.vectors or recipe.train.replay else None,
     }
     return json.dumps(read)
@@ -268,14 +271,18 @@ def _fifths(pairs: Sequence[LabelledPair], scale: ValueScale) -> Counter[str]:
     width = (scale.high - scale.low) / 5
     names = [f"{scale.low + k * width:g}–{scale.low + (k + 1) * width:g}" for k in range(5)]
     shares = (scale.share(pair.value) for pair in pairs if pair.value is not None)
-    return Counter(names[min(4, int(5 * share))] for share in shares)
+    return Counter(names[min(4, max(0, int(5 * share)))] for share in shares)  # kept pairs may be outside
+
+
+def _count_labels(pairs: Sequence[LabelledPair]) -> Counter[str]:
+    return Counter(label for pair in pairs for label in pair.labels)
 
 
 def _checked_labels(
     data: PairDataConfig, columns: PairColumns, pairs: Sequence[LabelledPair], kept: Collection[str]
 ) -> Counter[str]:
     """Return how many pairs have each label, if there are labels to tell apart, ``kept`` ones among them."""
-    labels = Counter(label for pair in pairs for label in pair.labels)
+    labels = _count_labels(pairs)
     fraction = _fraction(labels)
     if fraction is not None and data.label_column is None:
         raise InputError(

@@ -44,6 +44,7 @@ from gonie.tasks.torch.word_data import (
     Note,
     build_extractors,
     fit_encoding,
+    note_corrections,
     pretrained_table,
     sampled,
     tell,
@@ -74,6 +75,7 @@ class TagData:
     """A vector for every word, if the recipe has pretrained vectors."""
     seen: SeenMentions
     labels: Counter[str]
+    """How often each tag is trained on, in the training files and in replayed sentences."""
     sources: Sources = field(default_factory=dict)
     """The contextual sources of the recipe."""
     start: Start | None = None
@@ -251,6 +253,7 @@ def _encode(
     tagged: list[tuple[Iterable[Sentence], frozenset[str]]]
     tagged = [(train, types), (copies, types), (partial_stream, types)]
     tagged += [(memory.examples, memory.known) for memory in memories]
+    kept_sentences = [sentence for memory in memories for sentence in memory.examples]
     outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for each, known in tagged]
     pieces, noise, more, *old = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
@@ -260,6 +263,7 @@ def _encode(
     for name, cut in ((data.train_name, pieces.cut + noise.cut), (data.partial, more.cut)):
         if cut:
             note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
+    note_corrections(encoding, opened.dev, note)
     opened.shared.warn(note)
     counts = count_types(labels, target)
     warn_rare_labels(data.train_name, counts, note)
@@ -273,8 +277,8 @@ def _encode(
         dev=opened.dev,
         test=opened.test,
         pretrained=None,
-        seen=_seen(recipe, Chained(train, *(memory.examples for memory in memories)), target, start),
-        labels=labels,
+        seen=_seen(recipe, Chained(train, kept_sentences), target, start),
+        labels=labels + Counter(_tags(kept_sentences)),
         given_scheme=found.scheme,
         options=sets.table() if part is not None or any(each.changes for each in outside) else None,
         types=types,
@@ -392,6 +396,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
         "kind": head.kind if data.partial or recipe.train.keep_labels else None,
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
+        "adapted": model.adapter is not None,
         "shots": recipe.train.shots,
         "seed": recipe.train.seed if _is_drawn(recipe) else None,
         "heads": {name: tag_data_key(head_recipe(recipe, name)) for name in recipe.heads},
