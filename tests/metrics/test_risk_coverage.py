@@ -52,3 +52,13 @@ def test_the_json_has_ten_coverages_or_fewer() -> None:
     assert [point["coverage"] for point in found["points"]] == pytest.approx(np.arange(1, 11) / 10)  # type: ignore[attr-defined]
     assert found["aurc"] == pytest.approx(0.5, abs=0.02)
     assert len(risk_coverage([0.5], [True]).to_json()["points"]) == 1  # type: ignore[arg-type]
+
+
+@given(DECISIONS, st.floats(0, 1))
+def test_a_point_is_what_its_threshold_keeps(decisions: list[tuple[float, bool]], coverage: float) -> None:
+    """A user who applies the threshold gets the coverage and the risk of the report."""
+    confidences, right = (np.array(each) for each in zip(*decisions, strict=True))
+    point = risk_coverage(confidences, right).at(coverage)
+    kept = confidences >= point.threshold
+    assert point.coverage == pytest.approx(kept.mean())
+    assert point.risk == pytest.approx((~right[kept]).mean())

@@ -7,8 +7,31 @@ from pathlib import Path
 import torch
 
 import gonie.nn
-from gonie.nn import CRF, LSTM, AdditiveAttention, CRFHead, Scores, TextScores, TextSoftmaxHead, WordEmbedding
-from gonie.nn.protocols import Embedding, Encoder, Head, Pooling, TextHead
+from gonie.nn import (
+    CRF,
+    LSTM,
+    Adapted,
+    Adapter,
+    AdditiveAttention,
+    BatchNorm,
+    CRFHead,
+    LowRank,
+    Scores,
+    TextScores,
+    TextSoftmaxHead,
+    WordEmbedding,
+)
+from gonie.nn.changes import BiasChange, MatrixChange, TableChange
+from gonie.nn.protocols import (
+    AdaptsPart,
+    Embedding,
+    Encoder,
+    Head,
+    MovesBuffers,
+    Pooling,
+    TextHead,
+    WrapsPart,
+)
 
 SOURCE = Path(gonie.nn.__file__).parent
 
@@ -34,6 +57,27 @@ def test_parts_satisfy_their_protocols() -> None:
     text_head: TextHead = TextSoftmaxHead(scores=TextScores(width=2, num_labels=2, direct={}))
     texts = {"labels": torch.tensor([1])}
     assert text_head.loss(text_head.score(pooling(states, batch["mask"])[0], texts), texts).item() > 0
+
+
+def test_parts_say_what_training_must_know_about_them() -> None:
+    """A checkpoint would lack running averages, or a start with adapters would find none of its weights."""
+    norm: MovesBuffers = BatchNorm(width=2)
+    assert isinstance(norm, MovesBuffers)
+    assert {norm.get_buffer(name).shape for name in norm.moves} == {(2,)}
+    encoder = LSTM(width=2, hidden=2)
+    wrappers: list[WrapsPart] = [LowRank(part=encoder, rank=1), Adapted(encoder=encoder, hidden=1)]
+    for wrapper in wrappers:
+        assert isinstance(wrapper, WrapsPart)
+        assert wrapper.get_submodule(wrapper.wraps) is encoder
+    changes: list[AdaptsPart] = [
+        Adapter(width=2, hidden=1),
+        MatrixChange(rows=2, columns=2, rank=1),
+        TableChange(rows=2, columns=2, rank=1),
+        BiasChange(size=2),
+    ]
+    assert all(isinstance(change, AdaptsPart) and change.adapts for change in changes)
+    for role in (MovesBuffers, WrapsPart, AdaptsPart):
+        assert not isinstance(encoder, role), "an ordinary part has none of them"
 
 
 def test_the_library_sets_no_threads_and_packs_no_sequences() -> None:

@@ -60,9 +60,13 @@ class RiskCoverage:
         return self.area - float(best.mean())
 
     def at(self, coverage: float) -> CoveragePoint:
-        """Return the point of the smallest number of decisions that is at least this share, in 0 to 1."""
+        """Return the point of the smallest number of decisions that is at least this share, in 0 to 1.
+
+        Decisions with the same probability are kept together, as by a threshold.
+        """
         total = len(self.risks)
-        kept = min(max(int(np.ceil(coverage * total - 1e-9)), 1), total)
+        least = min(max(int(np.ceil(coverage * total - 1e-9)), 1), total)
+        kept = int(np.searchsorted(-self.confidences, -self.confidences[least - 1], side="right"))
         return CoveragePoint(kept / total, float(self.risks[kept - 1]), float(self.confidences[kept - 1]))
 
     def points(self, coverages: Sequence[float] = COVERAGES) -> list[CoveragePoint]:

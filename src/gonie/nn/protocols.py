@@ -4,14 +4,13 @@ Parts are ordinary modules that do not inherit from one another. A part has a ro
 Letters: B sentences, T tokens, D width in, H width out, K tags or labels, N texts, P width of their vectors.
 Padding is on the right.
 
+A part of any role says what training must know about it: ``MovesBuffers``, ``AdaptsPart``, ``WrapsPart``.
+
 A part that is not differentiable everywhere (a maximum, a ReLU) has the class attribute ``kinks = True``. A
-gradient check then takes smaller steps, so as not to step over a kink. A part that changes buffers in
-training lists them in the class attribute ``moves``, and a checkpoint saves them. A part with a learning rate
-of its own has the attribute ``rate_scale``, a multiple of the learning rate. A part whose weights have a row
-for each entry of a vocabulary, or for each label, names it for each axis in ``indexed``: ``{"weight":
-("spelling", "labels")}``. So the weights can be taken over by a model with other entries. A part that
-adapts a trained one has ``adapts = True``. It is trained when the layer around it is frozen. A part around
-another one, which a model may also have without it, names the attribute of the inner part in ``wraps``.
+gradient check then takes smaller steps, so as not to step over a kink. A part with a learning rate of its own
+has the attribute ``rate_scale``, a multiple of the learning rate. A part whose weights have a row for each
+entry of a vocabulary, or for each label, names it for each axis in ``indexed``: ``{"weight": ("spelling",
+"labels")}``. So the weights can be taken over by a model with other entries.
 """
 
 from __future__ import annotations
@@ -123,6 +122,44 @@ class TextHead(Protocol):
 
     def loss(self, scores: Tensor, batch: Batch) -> Tensor:
         """Return the negative log-likelihood of ``labels`` by scores (N, K), mean over texts. Shape: ()."""
+        ...
+
+
+@runtime_checkable
+class MovesBuffers(Protocol):
+    """A part that changes buffers in training, such as running averages. A checkpoint saves them."""
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """The names of the buffers, a class attribute."""
+        ...
+
+    def get_buffer(self, target: str) -> Tensor:
+        """Return a buffer by its name, as any torch module."""
+        ...
+
+
+@runtime_checkable
+class AdaptsPart(Protocol):
+    """A part that adapts a trained one. It is trained when the layer around it is frozen."""
+
+    @property
+    def adapts(self) -> bool:
+        """True, a class attribute."""
+        ...
+
+
+@runtime_checkable
+class WrapsPart(Protocol):
+    """A part around another one, which a model may also have without it, such as an encoder with adapters."""
+
+    @property
+    def wraps(self) -> str:
+        """The name of the attribute with the inner part, a class attribute."""
+        ...
+
+    def get_submodule(self, target: str) -> nn.Module:
+        """Return a part by its name, as any torch module."""
         ...
 
 

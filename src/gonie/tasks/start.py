@@ -21,7 +21,10 @@ from gonie.tasks.table import TASKS
 
 OWN_PARTS = frozenset({"head", "dropout", "adapter"})
 """Keys of ``model`` that a new model does not take from its start."""
-LOOKUP = ("language", "unit", "fold_text", "lowercase", "digits", "backoff", "user_dictionary")
+LOOKUP = (
+    *("language", "unit", "fold_text", "lowercase", "digits", "correct_typos"),
+    *("backoff", "user_dictionary"),
+)
 """Keys of ``data`` that determine the words of a text. They are those of the start."""
 FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
@@ -107,6 +110,12 @@ def _lacking_start(recipe: CorpusRecipe) -> Iterator[str]:
             f"model.adapter: no step trains the adapters, because the head {_head_kind(recipe)} is computed "
             "in one pass; remove model.adapter, or set train.episodes.number"
         )
+    if _is_fitted(recipe):
+        for key in (*(f"loss.{name}" for name in recipe.loss), *(["train.l2"] if train.l2 else [])):
+            yield (
+                f"{key}: no step trains the model, because the head {_head_kind(recipe)} is computed in one "
+                f"pass; remove {key}, or set train.episodes.number"
+            )
 
 
 def _doubts(recipe: CorpusRecipe) -> Iterator[str]:

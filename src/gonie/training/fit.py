@@ -28,7 +28,7 @@ from gonie.training.folder import RunFolder
 from gonie.training.interrupt import Interrupt
 from gonie.training.loop import Epoch, Step, check_loss, train
 from gonie.training.loss_terms.epoch_losses import EpochLosses
-from gonie.training.loss_terms.table import build_terms, recorded_terms, trained_terms, with_files
+from gonie.training.loss_terms.table import build_terms, module_terms, recorded_terms, with_files
 from gonie.training.loss_terms.term import LossTerm, TermContext
 from gonie.training.optim import build_optimizer
 from gonie.training.state import Progress, State
@@ -113,7 +113,7 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
     model = build_model(job, note).to(device)
     setup = job.setup(model, note or (lambda text: None))
     terms = _build_terms(job, model, setup, note or (lambda text: None))
-    extra = trained_terms(terms).to(device)
+    extra = module_terms(terms).to(device)
     parameters = chain(model.named_parameters(), extra.named_parameters(prefix="loss"))
     term_rates = {f"loss.{prefix}": rate for prefix, rate in part_rates(extra).items()}
     state = State(

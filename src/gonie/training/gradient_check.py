@@ -18,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from gonie.nn.protocols import MovesBuffers
 from gonie.training.finite_differences import central_differences, relative_error
 
 Floats = NDArray[np.float64]
@@ -134,7 +135,7 @@ def _still(model: Model) -> Model:
     """Turn off randomness. Modules that keep batch averages stay in training mode."""
     model.eval()
     for part in model.modules():
-        if getattr(part, "moves", ()):
+        if isinstance(part, MovesBuffers):
             part.train()
     return model
 

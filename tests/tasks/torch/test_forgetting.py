@@ -72,8 +72,18 @@ def test_the_report_has_every_earlier_run_and_its_types(chain: Path) -> None:
             each["overall"]["after"] - each["overall"]["before"]
         )
         assert (each["scored"], each["examples"], each["metric"]) == (80, 80, "F1")
-    assert "old data" in (chain / "third" / "report.html").read_text("utf-8")
     assert not (chain / "first" / "forgetting.json").exists()
+
+
+def test_the_report_begins_with_the_scores_on_old_data(chain: Path) -> None:
+    """A reader who added a type looks first for what happened to the old ones."""
+    page = (chain / "third" / "report.html").read_text("utf-8")
+    first, second, *_ = re.findall(r"<h2[^>]*>(.*?)</h2>", page)
+    assert (first, second) == ("Scores on old data", "Types")
+    part = page.partition("<h2")[2].partition("<h2")[0]
+    assert all(f">{text}<" in part for text in ("second", "LOC", "first", "PER", "new labels", "ORG"))
+    plain = (chain / "first" / "report.html").read_text("utf-8")
+    assert "Scores on old data" not in plain, "it has no start"
 
 
 def test_the_terminal_shows_what_changed(chain: Path, tmp_path: Path) -> None:
@@ -83,6 +93,7 @@ def test_the_terminal_shows_what_changed(chain: Path, tmp_path: Path) -> None:
     result = start_run(load_recipe(chain / "all.toml", changes), tmp_path / "run", display)
     assert result is not None
     rows = dict(result.output.results)
+    assert list(rows) == ["dev F1", "old data of first", "dropped labels", "report"]
     assert rows["old data of first"].startswith("F1 ")
     assert " → " in rows["old data of first"]
     assert "old data of third" not in rows, "the new model has none of its types"

@@ -61,6 +61,15 @@ def test_with_adapters_only_they_and_the_head_are_trained(kind: str, number: int
     assert len([name for name in parts if name.startswith("embedding.")]) == 1 + 4, "words and characters"
 
 
+def test_with_adapters_more_layers_can_be_frozen_but_none_is_trained() -> None:
+    recipe = load_recipe("ner", [*DEEP, "model.adapter.kind=low-rank", 'train.freeze=["head"]'])
+    model = synthetic(recipe).model
+    freeze_layers(model, recipe.train)
+    names = [name for name, weight in model.named_parameters() if weight.requires_grad]
+    assert names
+    assert all("change" in name for name in names)
+
+
 @pytest.mark.parametrize(
     ("names", "problem"), [('["encodr"]', "encoder"), ('["embedding", "encoder", "head"]', "all layers")]
 )

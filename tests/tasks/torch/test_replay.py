@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,47 @@ def test_replay_draws_from_all_earlier_runs(chain: Path) -> None:
     assert all("of 80 sentences" in note for note in told)
 
 
+def counts(job: Any) -> dict[str, int]:
+    """Return the counts of labels that training prints before its first epoch."""
+    rows = dict(begin_training(job).setup.summary)
+    pairs = (entry.rsplit(" ", 1) for entry in rows["labels"].split("  "))
+    return {label: int(number.replace(",", "")) for label, number in pairs}
+
+
+def test_printed_counts_of_tags_add_up_to_what_is_trained_on(chain: Path) -> None:
+    """A user checks there whether the old types are rarer than the new ones."""
+    job = third(chain, "train.replay=20")
+    own, found = counts(third(chain)), counts(job)
+    assert sum(found.values()) == job.train.tokens
+    assert set(own) == {"O", "B-ORG"}
+    assert found["B-ORG"] == own["B-ORG"]
+    assert min(found["B-PER"], found["B-LOC"]) > 0
+
+
+@pytest.mark.parametrize("kind", ["texts", "labels", "values"])
+def test_printed_counts_of_labels_add_up_to_what_is_trained_on(
+    kind: str, text_toy: Path, pair_toy: Path, tmp_path: Path
+) -> None:
+    recipe = (text_toy if kind == "texts" else pair_toy) / f"{kind}.toml"
+    assert start_run(load_recipe(recipe, ["train.epochs=1"]), tmp_path / "start", Silent()) is not None
+    job: Any = prepare(
+        load_recipe(recipe, [f"train.start={tmp_path / 'start'}", "train.replay=9"]), lambda text: None
+    )
+    assert len(job.train) == 69
+    assert sum(counts(job).values()) == 69
+
+
+def test_kept_values_outside_the_scale_count_at_its_ends(pair_toy: Path, tmp_path: Path) -> None:
+    """The start has values from 0 to 5, the new file from 2 to 3."""
+    recipe = pair_toy / "values.toml"
+    assert start_run(load_recipe(recipe, ["train.epochs=1"]), tmp_path / "start", Silent()) is not None
+    (tmp_path / "new.tsv").write_text("sentence1\tsentence2\tscore\nA.\tB.\t2\nA.\tA.\t3\n", "utf-8")
+    changes = [f"data.train={tmp_path / 'new.tsv'}", f"train.start={tmp_path / 'start'}", "train.replay=30"]
+    found = counts(prepare(load_recipe(recipe, changes), lambda text: None))
+    assert set(found) == {"2–2.2", "2.8–3"}
+    assert sum(found.values()) == 2 + 30
+
+
 def test_mentions_of_starts_whose_labels_are_kept_count_as_seen(chain: Path) -> None:
     assert prepare(load_recipe(chain / "firms.toml"), print).data.seen.labels == {"ORG"}
     assert third(chain).data.seen.labels == {"ORG", "LOC", "PER"}
@@ -151,7 +193,8 @@ def test_mentions_of_starts_whose_labels_are_kept_count_as_seen(chain: Path) -> 
 def test_fewer_kept_sentences_than_asked_for_are_noted(chain: Path) -> None:
     notes: list[str] = []
     third(chain, "train.replay=5000", notes=notes)
-    assert any("5,000 sentences are asked for, and there are only 160" in note for note in notes)
+    (note,) = [note for note in notes if "asked for" in note]
+    assert re.search(r"5,000 sentences are asked for, and only \d+ of 160 have a label", note)
 
 
 def test_replay_depends_on_the_seed_and_on_nothing_else(chain: Path) -> None:

@@ -19,8 +19,9 @@ from gonie.nn.inference import to_tensors
 from gonie.runtime.bundle import GRAPH
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import BUNDLE
+from gonie.tasks.sections import AdapterConfig
 from gonie.tasks.start import with_shape_of_start
-from gonie.tasks.torch.prepare import prepare
+from gonie.tasks.torch.prepare import data_key, prepare
 from gonie.tasks.torch.trained import load_trained
 from gonie.text.types import Sentence
 from gonie.training.fit import build_model
@@ -75,6 +76,35 @@ def test_before_the_first_step_states_are_those_of_the_start(start: Path, other:
     job = prepare(recipe_from(start, other), lambda text: None)
     model, old = build_model(job), load_trained(start)
     torch.testing.assert_close(states(model, job.encoding, text), states(old.model, old.encoding, text))
+
+
+def test_a_new_word_begins_as_the_form_that_the_start_reads_it_by(
+    toy: Path, other: Path, tmp_path: Path, quiet: Any
+) -> None:
+    """With ``lowercase = false``, a start without *Plays* reads it as *plays*, not as the unknown word."""
+    changes = ["data.lowercase=false", f"data.train={other}", "data.dev=none", "data.test=none"]
+    assert start_run(load_recipe(toy / "toy.toml", [*changes, "train.epochs=1"]), tmp_path / "s", quiet)
+    new = tmp_path / "new.conll"
+    new.write_text("Zoltan\tB-PER\nPLAYS\tO\n", "utf-8")
+    settings = [f"data.train={new}", "data.dev=none", "data.test=none", f"train.start={tmp_path / 's'}"]
+    recipe = with_shape_of_start(load_recipe(toy / "toy.toml", settings), lambda text: None)
+    job = prepare(recipe, lambda text: None)
+    model, old = build_model(job), load_trained(tmp_path / "s")
+    assert "PLAYS" in job.encoding.words
+    assert "PLAYS" not in old.encoding.words
+    torch.testing.assert_close(states(model, job.encoding, "PLAYS"), states(old.model, old.encoding, "PLAYS"))
+
+
+@pytest.mark.parametrize("task", ["tag", "classify", "pair"])
+def test_models_with_and_without_adapters_do_not_share_their_data(task: str) -> None:
+    """The vectors that are fixed depend on it."""
+    recipe: Any = load_recipe(
+        {"tag": "ner", "classify": "classify", "pair": "pairs"}[task], absent={"data.train": "mine.tsv"}
+    )
+    adapted = recipe.model_copy(
+        update={"model": recipe.model.model_copy(update={"adapter": AdapterConfig()})}
+    )
+    assert data_key(recipe) != data_key(adapted)
 
 
 KINDS = ("low-rank", "bottleneck", "both")
@@ -196,6 +226,32 @@ def test_types_that_mean_the_same_as_those_of_the_start_are_named(
 def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:
     kept = prepare(recipe_from(start, other, "train.keep_labels=true"), lambda text: None).encoding.labels
     assert {"S-PER", "S-LOC", "S-ARTIST"} <= set(kept)
+
+
+@pytest.mark.parametrize("adapter", [(), ("model.adapter.kind=low-rank",)])
+def test_words_that_begin_as_the_unknown_word_do_not_count_as_copied(
+    start: Path, other: Path, adapter: tuple[str, ...]
+) -> None:
+    """Or a start that knows none of the words would seem to give most of the model."""
+    told: list[str] = []
+    job = prepare(recipe_from(start, other, "train.keep_labels=true", *adapter), lambda text: None)
+    model, old = build_model(job, told.append), load_trained(start)
+    known = set(old.encoding.words.strings)
+    unknown = {"zoltan", "plays", "in", "busan", "nobody", "knows", "한글"} - known
+    assert unknown
+    assert f"; word vectors: {len(known)} copied, {len(unknown)} of new words, which begin as the" in told[0]
+    copied, total = re.search(r"([\d,]+) of ([\d,]+) parameters copied", told[0]).groups()  # type: ignore[union-attr]
+    assert int(total.replace(",", "")) == sum(weight.numel() for weight in model.parameters())
+    if not adapter:  # with adapters, vectors of other words are fixed and no parameters
+        whole = sum(weight.numel() for weight in old.model.parameters())
+        assert int(copied.replace(",", "")) == whole, "every parameter of the start, and no other"
+
+
+def test_a_file_without_new_words_has_only_copied_vectors(start: Path, toy: Path) -> None:
+    told: list[str] = []
+    recipe = load_recipe(toy / "toy.toml", [f"train.start={start}", 'model.head.direct=["spelling"]'])
+    build_model(prepare(with_shape_of_start(recipe, print), lambda text: None), told.append)
+    assert re.search(r"; word vectors: [\d,]+ copied$", told[0])
 
 
 def test_the_shape_of_the_network_is_that_of_the_start(start: Path, other: Path) -> None:

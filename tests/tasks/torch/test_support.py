@@ -13,6 +13,7 @@ from gonie import load
 from gonie.errors import RecipeError
 from gonie.nn.heads import NearestScores
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.tasks.torch.prepare import prepare
@@ -91,6 +92,35 @@ def test_a_few_shot_classifier_learns(text_toy: Path, tmp_path: Path, silence: A
     assert result.best_epoch == 1
     assert result.evaluations["test"].headline[1] > 0.6
     assert load(tmp_path / kind)("The room is great.").label in ("good", "bad")
+
+
+@pytest.mark.parametrize("kind", ["prototypes", "nearest"])
+def test_a_run_that_stopped_right_after_its_pass_still_has_its_head(
+    toy: Path, tmp_path: Path, kind: str
+) -> None:
+    """The checkpoint has no fitted head. A random one would be exported without an error."""
+    changes = (f"model.head.kind={kind}",)
+    whole, config = session_of(toy / "toy.toml", changes)
+    (wanted,) = [event for event in train(whole.state, whole.setup, config) if isinstance(event, Epoch)]
+    begun, _ = session_of(toy / "toy.toml", changes)
+    next(event for event in train(begun.state, begun.setup, config) if isinstance(event, Step))
+    begun.state.save(tmp_path / "stopped.safetensors")
+    resumed, _ = session_of(toy / "toy.toml", changes)
+    resumed.state.restore(tmp_path / "stopped.safetensors")
+    (found,) = [event for event in train(resumed.state, resumed.setup, config) if isinstance(event, Epoch)]
+    assert found.score == wanted.score
+    states = resumed.model.state_dict()
+    assert all(torch.equal(value, states[name]) for name, value in whole.model.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("change", "key"), [("loss.perturb.epsilon=1", "loss.perturb"), ("train.l2=0.1", "train.l2")]
+)
+def test_terms_of_a_loss_that_no_step_lowers_are_refused(toy: Path, change: str, key: str) -> None:
+    recipe = load_recipe(toy / "toy.toml", ["model.head.kind=prototypes", change])
+    with pytest.raises(RecipeError, match=rf"{key}: no step trains"):
+        resolve_recipe(recipe, print)
+    resolve_recipe(load_recipe(toy / "toy.toml", ["model.head.kind=prototypes", change, *EPISODES]), print)
 
 
 def session_of(path: Path, changes: tuple[str, ...]) -> tuple[TrainingSession, Any]:

@@ -18,6 +18,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from gonie.errors import BundleError
+from gonie.nn.protocols import MovesBuffers
 from gonie.system.files import atomic_write
 
 KEY, CHECKSUM = "gonie", "checksum"
@@ -46,14 +47,15 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def moving_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Return the tensors that training changes: trained parameters, and the buffers in ``moves`` of parts.
+    """Return the tensors that training changes: trained parameters, and the buffers of ``MovesBuffers``.
 
     All others, such as those of a frozen language model, are the same in a new model of the recipe.
     """
     moved = {
         f"{name}.{buffer}": part.get_buffer(buffer)
         for name, part in model.named_modules()
-        for buffer in getattr(part, "moves", ())
+        if isinstance(part, MovesBuffers)
+        for buffer in part.moves
     }
     return {name: p for name, p in model.named_parameters() if p.requires_grad} | moved
 

@@ -13,8 +13,9 @@ from torch import nn
 from gonie.export.driver import export_model
 from gonie.export.exportable import Exportable
 from gonie.reports.cost import cost_rows
+from gonie.reports.forgetting_table import forgetting_part
 from gonie.reports.group_tables import domains_part
-from gonie.reports.html.markup import fragment
+from gonie.reports.html.markup import Markup, fragment
 from gonie.system.files import atomic_write
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import BASELINE_SCORES, BUNDLE, EVALUATION, FORGETTING, RECIPE, REPORT
@@ -157,16 +158,9 @@ def _shown(name: str) -> str:
     return name.replace("f1", "F1").replace("pearson", "Pearson")
 
 
-def _forgetting(path: Path) -> dict[str, object]:
-    """Return the report of forgetting as a table of percentages, if there is one."""
-    if not path.is_file():
-        return {}
-    rows = {
-        f"{each['run']}: {name}": {key: f"{100 * value:.2f}" for key, value in change.items()}
-        for each in json.loads(path.read_bytes())["old"]
-        for name, change in {each["metric"]: each["overall"], **each["labels"]}.items()
-    }
-    return {"old data": rows}
+def _forgetting(path: Path) -> Markup | None:
+    """Return the report of forgetting, if there is one."""
+    return forgetting_part(json.loads(path.read_bytes())) if path.is_file() else None
 
 
 def _write_report(job: ExampleJob, run: TrainedRun, output: RunOutput, details: Mapping[str, object]) -> None:
@@ -182,9 +176,11 @@ def _write_report(job: ExampleJob, run: TrainedRun, output: RunOutput, details: 
             "parameters": f"{sum(parameter.numel() for parameter in run.model.parameters()):,}",
             "train": job.recipe.data.train_name,
             "seed": job.recipe.train.seed,
-            **_forgetting(run.folder / FORGETTING),
             "cost": cost_rows(run.cost()),
         },
-        first={"Scores by domain": fragment(*parts) if parts else None},
+        first={
+            "Scores on old data": _forgetting(run.folder / FORGETTING),
+            "Scores by domain": fragment(*parts) if parts else None,
+        },
     )
     atomic_write(run.folder / REPORT, page)

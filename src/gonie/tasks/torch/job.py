@@ -182,7 +182,7 @@ class ExampleJob(Job, Protocol):
 
     @property
     def labels(self) -> Counter[str]:
-        """The count of each tag or label."""
+        """The count of each tag or label in the training examples, with replayed ones."""
         ...
 
     def with_recipe(self, recipe: Any) -> ExampleJob:

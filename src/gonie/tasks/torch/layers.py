@@ -15,7 +15,7 @@ from torch import nn
 from gonie.errors import InputError, RecipeError
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
-from gonie.nn.protocols import Encoder
+from gonie.nn.protocols import AdaptsPart, Encoder, WrapsPart
 from gonie.tasks.sections import TrainConfig
 from gonie.text.report import count
 
@@ -49,7 +49,9 @@ def lower_encoder(encoder: Encoder, layers: int | None) -> Encoder:
 
 def _inner(part: Any) -> Any:
     """Return the encoder within an encoder, None if it has none."""
-    return getattr(part, getattr(part, "wraps", "encoder"), None)
+    if isinstance(part, Bypass):
+        return part.encoder
+    return part.get_submodule(part.wraps) if isinstance(part, WrapsPart) else None
 
 
 def freeze_layers(model: Any, config: TrainConfig) -> None:
@@ -58,20 +60,26 @@ def freeze_layers(model: Any, config: TrainConfig) -> None:
     Adapters are always trained. ``encoder`` stands for all layers of the encoder.
     """
     layers: Mapping[str, nn.Module] = model.layers()
-    adapters = [part for part in model.modules() if getattr(part, "adapts", False)]
-    names = config.freeze or ([name for name in layers if name != HEAD] if adapters else [])
+    adapters = adapters_of(model)
+    names = [*config.freeze, *(name for name in layers if adapters and name != HEAD)]
     for name in names:
         chosen = [layer for own, layer in layers.items() if own == name or own.startswith(f"{name}.")]
         if not chosen:
             near = difflib.get_close_matches(name, layers, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise RecipeError([f"train.freeze: no layer {name!r}{meant} Use {', '.join(layers)}"])
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise RecipeError([f"train.freeze: no layer {name!r}{meant}; use {', '.join(layers)}"])
         for layer in chosen:
             layer.requires_grad_(requires_grad=False)
-    for adapter in adapters:
+    for adapter in adapters.values():
         adapter.requires_grad_(requires_grad=True)
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise RecipeError(["train.freeze: all layers are frozen; leave at least one out"])
+
+
+def adapters_of(model: nn.Module) -> dict[str, nn.Module]:
+    """Return the adapters of a model, by their names."""
+    parts: Iterable[tuple[str, nn.Module]] = model.named_modules()
+    return {name: part for name, part in parts if isinstance(part, AdaptsPart)}
 
 
 def adapters_note(model: nn.Module) -> str:

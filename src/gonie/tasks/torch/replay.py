@@ -118,10 +118,13 @@ def _drawn(
         {f"{at} {name}": times for name, times in reader.mentions(example).items()} for at, example in places
     ]
     rows = list(range(len(places)))
-    if number > len(places):
-        note(f"train.replay: {number:,} {reader.noun} are asked for, and there are only {len(places):,}")
     if number:
         rows = balanced_sample(mentions, number, np.random.default_rng([seed, 5]))
+        if len(rows) < number:
+            note(
+                f"train.replay: {number:,} {reader.noun} are asked for, and only {len(rows):,} of "
+                f"{len(places):,} have a label"
+            )
     kept = []
     for at, memory in enumerate(memories):
         examples = [places[row][1] for row in rows if places[row][0] == at]

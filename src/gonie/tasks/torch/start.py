@@ -1,10 +1,11 @@
 """A trained model as the starting point of another one: its vocabulary, its word vectors and its weights.
 
 The new model has the vocabularies of both, and a head for its own labels. Weights of shared entries (words,
-characters, features, labels) are copied, and so are all weights that belong to no vocabulary. Other words and
-characters start with the vector of the unknown word or character, and other features with zeros. So before
-the first step, the states of the new model are those of the start for any text. Low-rank changes of the
-start are merged into its weights. Bottleneck adapters cannot be merged, so the new model must have them too.
+characters, features, labels) are copied, and so are all weights that belong to no vocabulary. Other words
+start with the vector by which the start reads them, that of another form or of the unknown word. Other
+characters start as the unknown character, and other features with zeros. So before the first step, the states
+of the new model are those of the start for any text. Low-rank changes of the start are merged into its
+weights. Bottleneck adapters cannot be merged, so the new model must have them too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.nn.changes import BiasChange, MatrixChange, TableChange
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.low_rank import LowRank
+from gonie.nn.protocols import MovesBuffers, WrapsPart
 from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.torch.layers import adapters_of
 from gonie.text.schemes import PLAIN, type_names
 
 LABELS = "labels"
@@ -80,26 +83,27 @@ class Start:
         """The encoding of its words."""
         return self.encoding if isinstance(self.encoding, Encoding) else self.encoding.words
 
-    def merge(self, encoding: Encoding) -> Encoding:
-        """Return the encoding with the vocabularies of both."""
-        return encoding.merged(self.words)
-
     def vectors(self, encoding: Encoding) -> PretrainedVectors | None:
         """Return its word vectors for the words of ``encoding``, if it has any.
 
-        Words that it does not have get the vector of the unknown word. ``found`` are those with a pretrained
-        vector that it did not train, and for adapters also those that the new training file does not have.
+        A word that it does not have gets the vector that it reads it by: that of another form of the word
+        (``Encoding.word_id``), or of the unknown word. ``found`` are those with a pretrained vector that it
+        did not train, and for adapters also those that the new training file does not have.
         """
         part = next((part for part in self.model.modules() if isinstance(part, WordEmbedding)), None)
         if part is None:
             return None
-        rows = _rows(encoding.words, self.words.words)
+        rows = self._read_as(encoding.words)
         fixed = _fixed_words(part)[rows].numpy()  # (V,)
         if not self._may_have_pretrained_vectors:
             fixed[:] = False  # only its adapters left them as they were
         if self.adapted:
             fixed |= ~_read_here(encoding.words, self.words.words)
         return PretrainedVectors(part.table()[rows].detach().numpy(), fixed)
+
+    def _read_as(self, words: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Return the id by which it reads each word of a vocabulary. Shape: (V,)."""
+        return np.array([0, UNKNOWN, *map(self.words.word_id, words.strings)], dtype=np.int64)
 
     @property
     def _may_have_pretrained_vectors(self) -> bool:
@@ -118,11 +122,12 @@ class Start:
         places = _indexed(model)
         adapters = _adapters(model)
         copied, fresh, problems = 0, [], self._lost_adapters(model)
-        tables = [part.weight for part in model.modules() if isinstance(part, WordEmbedding)]
+        words = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
+        known = torch.from_numpy(_known(encoding.vocabularies["words"], self.words.words))  # (V,)
         for name, weight in model.named_parameters():
             source = own.get(_unwrapped(model, name))
-            if any(weight is table for table in tables):
-                copied += weight.numel()
+            if words is not None and weight is words.weight:
+                copied += int((known & ~_fixed_words(words)).sum()) * words.width
             elif source is None:
                 fresh += [] if name in adapters else [name]
             elif name in places:
@@ -136,9 +141,12 @@ class Start:
             raise RecipeError([f"train.start: {self.folder} has another shape: {each}" for each in problems])
         buffers = {_unwrapped(self.model, name): buffer for name, buffer in self.model.named_buffers()}
         for place, part in model.named_modules():
-            for name in getattr(part, "moves", ()):
+            for name in part.moves if isinstance(part, MovesBuffers) else ():
                 part.get_buffer(name).copy_(buffers[_unwrapped(model, f"{place}.{name}")])
-        return Copied(copied, sum(weight.numel() for weight in model.parameters()), tuple(fresh))
+        total = sum(weight.numel() for weight in model.parameters())
+        found = self._read_as(encoding.vocabularies["words"])[UNKNOWN + 1 :] != UNKNOWN
+        vectors = None if words is None else (int(found.sum()), int((~found).sum()))
+        return Copied(copied, total, tuple(fresh), vectors)
 
     def _lost_adapters(self, model: nn.Module) -> list[str]:
         """Return a problem if the start has bottleneck adapters that ``model`` does not have."""
@@ -154,15 +162,28 @@ class Start:
 
 @dataclass(frozen=True)
 class Copied:
-    """How many weights of a new model come from the start, out of how many; ``fresh`` names new parts."""
+    """How many weights of a new model come from the start, out of how many; ``fresh`` names new parts.
+
+    Weights of entries that the start does not have are not copied.
+    """
 
     copied: int
     total: int
     fresh: tuple[str, ...]
+    words: tuple[int, int] | None = None
+    """The number of words with their vector of the start, and of those that begin as the unknown word."""
 
     def __str__(self) -> str:
-        new = f"; new: {', '.join(self.fresh)}" if self.fresh else ""
-        return f"{self.copied:,} of {self.total:,} parameters copied{new}"
+        copied = f"{self.copied:,} of {self.total:,} parameters copied{self._vectors()}"
+        return f"{copied}; new: {', '.join(self.fresh)}" if self.fresh else copied
+
+    def _vectors(self) -> str:
+        known, unknown = self.words or (0, 0)
+        if unknown:
+            return (
+                f"; word vectors: {known:,} copied, {unknown:,} of new words, which begin as the unknown word"
+            )
+        return f"; word vectors: {known:,} copied" if known else ""
 
 
 class _Indices:
@@ -174,25 +195,27 @@ class _Indices:
         self._labels = np.array([numbers.get(label, -1) for label in new.labels], dtype=np.int64)
 
     def copy(self, weight: Tensor, source: Tensor, axes: Sequence[str]) -> int:
-        """Copy the shared entries along each axis. Return the number of copied weights."""
+        """Copy the shared entries along each axis. Return the number of copied weights.
+
+        Weights of new entries of a vocabulary are set too, but they do not count as copied.
+        """
         table = source.to(weight.device)
-        shared: list[Tensor] = []
+        shared = written = torch.ones((), dtype=torch.bool, device=weight.device)
         for axis, name in enumerate(axes):
             found = self._found(name, weight.shape[axis], source.shape[axis])
             if found is None:
                 return 0
             places = torch.from_numpy(found).to(weight.device)
-            table = table.index_select(axis, places.clamp(min=0))
-            if name not in (LABELS, *NEW_AS_UNKNOWN):
-                table = table * _along(places >= 0, axis, table.dim()).to(table.dtype)
-                places = places.clamp(min=0)  # zeros are copied too
-            shared.append(_along(places >= 0, axis, table.dim()))
-        known = shared[0]
-        for each in shared[1:]:
-            known = known & each
-        known = known.expand_as(weight)
-        weight.copy_(torch.where(known, table, weight))
-        return int(known.sum())
+            known = _along(places >= 0, axis, table.dim())
+            new = UNKNOWN if name in NEW_AS_UNKNOWN else 0
+            table = table.index_select(axis, places.where(places >= 0, new))
+            shared = shared & known
+            if name == LABELS:
+                written = written & known
+            elif name not in NEW_AS_UNKNOWN:
+                table = table * known.to(table.dtype)
+        weight.copy_(torch.where(written, table, weight))
+        return int(shared.expand_as(weight).sum())
 
     def _found(self, name: str, size: int, old_size: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
         """Return the place of each new entry in the start, -1 if it has none; None if it does not apply."""
@@ -203,10 +226,8 @@ class _Indices:
             return np.arange(size, dtype=np.int64) if same else None
         if name not in self._old.vocabularies or name not in self._new.vocabularies:
             return None
-        rows = _rows(self._new.vocabularies[name], self._old.vocabularies[name])
-        if name not in NEW_AS_UNKNOWN:
-            rows[(rows == UNKNOWN) & (np.arange(len(rows)) != UNKNOWN)] = -1
-        return rows
+        new, old = self._new.vocabularies[name], self._old.vocabularies[name]
+        return np.where(_known(new, old), _rows(new, old), -1)
 
 
 def _along(flags: Tensor, axis: int, dims: int) -> Tensor:
@@ -217,6 +238,13 @@ def _along(flags: Tensor, axis: int, dims: int) -> Tensor:
 def _rows(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Return the id in ``old`` of each id of ``new``, that of the unknown entry if it has none."""
     return np.concatenate([[0, UNKNOWN], old.ids(new.strings)]).astype(np.int64)
+
+
+def _known(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Return which ids of ``new`` stand for entries of ``old``; also padding and unknown."""
+    known: np.ndarray[Any, np.dtype[np.bool_]] = _rows(new, old) != UNKNOWN
+    known[UNKNOWN] = True
+    return known
 
 
 def _read_here(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -257,19 +285,16 @@ def _plain_weights(model: nn.Module) -> dict[str, Tensor]:
 def _adapters(model: nn.Module) -> set[str]:
     """Return the names of the weights of adapters."""
     return {
-        f"{place}.{name}"
-        for place, part in model.named_modules()
-        if getattr(part, "adapts", False)
-        for name, _ in part.named_parameters()
+        f"{place}.{name}" for place, part in adapters_of(model).items() for name, _ in part.named_parameters()
     }
 
 
 def _unwrapped(model: nn.Module, name: str) -> str:
-    """Return the name of a parameter without the parts that wrap others (``wraps``), such as adapters."""
+    """Return the name of a parameter without the parts around others (``WrapsPart``), such as adapters."""
     wrappers = [
         (f"{place}.{part.wraps}.", f"{place}.")
         for place, part in model.named_modules()
-        if isinstance(getattr(part, "wraps", None), str)
+        if isinstance(part, WrapsPart)
     ]
     for wrapped, plain in sorted(wrappers, key=lambda pair: -len(pair[0])):
         if name.startswith(wrapped):

@@ -25,16 +25,21 @@ from gonie.tasks.torch.episode_batches import EpisodeBatches, EpisodePool
 from gonie.tasks.torch.training_setup import DevScore, StepBatch, TrainingSetup
 
 SENTENCES = 256  # examples of a batch in a pass
+GOLD = ("tags", "labels", "mask")  # the arrays of a batch that the losses of fitted heads read
 
 
 class HeadFit:
-    """Fits the head of ``model`` to the states of ``examples``, with the network in evaluation mode."""
+    """Fits the head of ``model`` to the states of ``examples``, with the network in evaluation mode.
+
+    ``done`` says whether the head was fitted. Checkpoints do not have the fitted head.
+    """
 
     def __init__(self, model: Any, head: FittedHead, examples: Examples, config: TrainConfig) -> None:
         self._model = model
         self._head = head
         self._examples = examples
         self._tokens = config.batch_tokens
+        self.done = False
 
     @torch.no_grad()
     def __call__(self) -> Tensor:
@@ -49,9 +54,10 @@ class HeadFit:
                 own = head.support(states, content)
                 found.append(own._replace(examples=own.examples + first))
                 first += len(states)
-                batches.append((states, content))
+                batches.append((states, {name: content[name] for name in GOLD if name in content}))
             head.fit(SupportStates(*map(torch.cat, zip(*found, strict=True))))
             losses = [head.loss(head.score(states, batch), batch) * len(states) for states, batch in batches]
+        self.done = True
         return torch.stack(losses).double().sum() / first
 
     def _batches(self, device: torch.device) -> Iterator[dict[str, Tensor]]:
@@ -65,7 +71,7 @@ class HeadFit:
 class SinglePass:
     """All examples as one batch without content, because ``HeadFit`` reads them itself.
 
-    So a pass is never interrupted between two batches, and a resumed run is the same.
+    So a pass is never interrupted between two batches.
     """
 
     def __init__(self, examples: Examples) -> None:
@@ -114,12 +120,13 @@ def with_support(
             raise RecipeError([f"train.episodes: works only with the head {heads}; set model.head.kind"])
         return setup
     fit = HeadFit(model, head, examples, config)
-    if config.episodes is None:
-        return replace(setup, batches=SinglePass(examples), update=HeadUpdate(fit))
 
     def evaluate() -> DevScore:
-        fit()
+        if config.episodes is not None or not fit.done:  # not done: resumed after the pass
+            fit()
         return setup.evaluate()
 
+    if config.episodes is None:
+        return replace(setup, batches=SinglePass(examples), update=HeadUpdate(fit), evaluate=evaluate)
     device = next(model.parameters()).device
     return replace(setup, batches=EpisodeBatches(examples, pool(), config, device), evaluate=evaluate)

@@ -70,7 +70,7 @@ class Distill:
 
     def __call__(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
         """Return the weighted divergence. Shape: ()."""
-        scores, gold = widened(model.score(states, batch)), self._teacher.scores(batch)
+        scores, gold = model.score(widened(states), batch), self._teacher.scores(batch)
         if "tags" in batch and "labels" not in batch:
             value = self._of_tokens(model.head(), scores, gold, batch)
         else:

@@ -17,7 +17,7 @@ from gonie.nn.precision import autocast, widened
 from gonie.tasks.section import Section, Size
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.torch.build import contextual_parts
-from gonie.tasks.torch.layers import encoder_layers, lower_encoder
+from gonie.tasks.torch.layers import adapters_of, encoder_layers, lower_encoder
 from gonie.training.loss_terms.term import TermContext, TermPart
 
 TERM = "language-model"
@@ -83,10 +83,12 @@ class WordPrediction(nn.Module):
 
 def _directions(model: TaggingNetwork) -> tuple[int, int]:
     """Return the widths of the forward and backward states, which are the first of a state vector."""
-    layers = list(encoder_layers(model.encoder).values())
-    bottom: Any = lower_encoder(model.encoder, 1) if len(layers) > 1 else model.encoder
+    bottom: Any = model.encoder
+    adapted = bool(adapters_of(bottom))
+    if not adapted and len(encoder_layers(bottom)) > 1:
+        bottom = lower_encoder(bottom, 1)
     bottom = getattr(bottom, "encoder", bottom)  # within a bypass
-    if not isinstance(bottom, Bidirectional):
+    if adapted or not isinstance(bottom, Bidirectional):
         raise RecipeError(
             [
                 f"loss.{TERM}: needs a bidirectional recurrent encoder without adapters, such as "

@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from gonie.tasks.section import Section
-from gonie.tasks.torch.layers import HEAD
+from gonie.tasks.torch.layers import HEAD, adapters_of
 from gonie.training.loss_terms.term import TermContext, TermPart
 
 
@@ -55,8 +55,8 @@ class StartL2:
 def _new_parts(model: Any) -> tuple[str, ...]:
     """Return the prefixes of the names of weights that do not come from the start."""
     head = model.layers()[HEAD]
-    parts = model.named_modules()
-    return tuple(f"{name}." for name, part in parts if part is head or getattr(part, "adapts", False))
+    heads = (name for name, part in model.named_modules() if part is head)
+    return tuple(f"{name}." for name in (*heads, *adapters_of(model)))
 
 
 def _trained(model: nn.Module) -> dict[str, Tensor]:

@@ -53,8 +53,8 @@ def build_terms(context: TermContext) -> dict[str, LossTerm]:
     return terms
 
 
-def trained_terms(terms: Mapping[str, LossTerm]) -> nn.ModuleDict:
-    """Return the terms that have weights of their own, by name."""
+def module_terms(terms: Mapping[str, LossTerm]) -> nn.ModuleDict:
+    """Return the terms that have weights or buffers of their own, by name."""
     return nn.ModuleDict({name: term for name, term in terms.items() if isinstance(term, nn.Module)})
 
 

@@ -19,12 +19,13 @@ from gonie.tasks.torch.start import Start
 class LossTerm(Protocol):
     """A scalar that is added to the loss of a batch.
 
-    A term with weights of its own, such as the classifier of a domain adversary, is a torch module. Its
-    weights are trained and saved in checkpoints with those of the model, but they are not exported.
+    A term with weights or buffers of its own, such as a language model, is a torch module. Its weights are
+    trained and saved in checkpoints with those of the model, but they are not exported.
 
     Random numbers come from torch's generator, which is seeded for each step. So a resumed run is exact. A
     term is built from the model before its first step, also when a run is resumed. Buffers that change in
-    training are listed in ``moves``, and ``rate_scale`` is a multiple of the learning rate, as for any part.
+    training are listed in ``moves``, and ``rate_scale`` is a multiple of the learning rate, as for any part
+    (``gonie.nn.protocols``).
 
     A term that reads files has a method ``digest``, which returns a digest of their content. A run resumes
     only with the same files.
