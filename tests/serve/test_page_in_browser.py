@@ -575,7 +575,13 @@ def test_why_asks_about_the_occurrence_that_was_selected(visit: Callable[..., Vi
     seen.settle()
     for at, sentence in ((5, "Anna lives in Seoul."), (26, "Bert lives in Oslo.")):
         seen.page.focus("#text-0")
-        seen.page.evaluate(f"document.getElementById('text-0').setSelectionRange({at}, {at + 5})")
+        seen.page.evaluate(
+            """([at, end]) => new Promise((noticed) => {
+                document.addEventListener("selectionchange", () => setTimeout(noticed), {once: true});
+                document.getElementById("text-0").setSelectionRange(at, end);
+            })""",
+            [at, at + 5],
+        )  # the page learns of a selection by an event, and Tab must not come before it
         seen.page.keyboard.press("Tab")  # the offer stays
         seen.page.locator("#why-not").click()
         seen.settle()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 
 import pytest
 
@@ -36,6 +37,8 @@ def test_an_error_stops_the_work_and_ends_all_threads() -> None:
 
     def work(item: int) -> int:
         begun.append(item)
+        if item:
+            time.sleep(0.01)  # all items together take seconds, and the error is there at once
         return 1 // item
 
     before = threading.active_count()
