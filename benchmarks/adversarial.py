@@ -2,14 +2,16 @@
 
     python benchmarks/adversarial.py DATA --device cuda --jobs 12
     python benchmarks/adversarial.py DATA --split dev --seeds 1 --methods plain,typos,fgm
+    python benchmarks/adversarial.py DATA --sentences 2500      with the language model of `ner`
     python benchmarks/adversarial.py --table adversarial.jsonl
 
 DATA is the folder with ner/. Every run is `gonie train ner` on UNER English, and the epoch is chosen on the
 clean dev file. The bundle is then scored on the test file as it is, with typos in a share of its words, in
 lower case, and with lost spaces (`gonie evaluate --noise`, the same noise for every model). *fgm* is
 `[loss.perturb]`, and *typos* are copies with typing errors (`data.augment`), whose typos are drawn otherwise
-than those of the scores. Copies make epochs longer: with two copies, a run makes three times the steps. Plain
-runs with three times the epochs show what the steps alone do (`--set train.epochs=45 --methods plain`).
+than those of the scores. *correct* looks up unknown words as the word that they are one typing error away
+from (`data.correct_typos`). Copies make epochs longer: with two copies, a run makes three times the steps.
+Plain runs with three times the epochs show what the steps alone do (`--set train.epochs=45 --methods plain`).
 
 Run folders are kept in --scratch, for example as starts of transfer.
 """
@@ -22,6 +24,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from default_bilm import blocks, written
 from runs import Record, Run, make_all, read, shown, sign_flip_test, trained_by_command
 
 FILES = {part: f"uner_english_ewt/en_ewt-ud-{part}.iob2" for part in ("train", "dev", "test")}
@@ -30,6 +33,13 @@ METHODS: dict[str, tuple[str, ...]] = {
     PLAIN: (),
     "fgm": ("loss.perturb.epsilon=0.5",),
     "typos": ("data.augment.copies=2", "data.augment.kinds={typos = 1}", "data.augment.rate=0.15"),
+    "correct": ("data.correct_typos=true",),
+    "typos and correct": (
+        "data.augment.copies=2",
+        "data.augment.kinds={typos = 1}",
+        "data.augment.rate=0.15",
+        "data.correct_typos=true",
+    ),
     "typos and mentions": (
         "data.augment.copies=3",
         "data.augment.kinds={typos = 2, mentions = 1}",
@@ -57,9 +67,15 @@ def work(run: Run, *, data: Path, scratch: Path, split: str) -> Record:
     }
 
 
-def table(records: Sequence[Record]) -> str:
-    """Return the F1 of each method by noise, and its difference to plain training with p-values."""
+def print_tables(records: Sequence[Record]) -> None:
+    """Print a table for each kind of device. Runs are compared with those on the same one."""
     good = [record for record in records if "error" not in record]
+    for corpus in dict.fromkeys(record["corpus"] for record in good):
+        print(f"\n## {corpus}\n\n{table([record for record in good if record['corpus'] == corpus])}")
+
+
+def table(good: Sequence[Record]) -> str:
+    """Return the F1 of each method by noise, and its difference to plain training with p-values."""
     levels = [level for level in good[0]["noise"] if all(level in record["noise"] for record in good)]
     methods = list(dict.fromkeys(record["model"] for record in good))
     lines = [f"| method | runs | {' | '.join(levels)} |", "|---|---:|" + "---:|" * len(levels)]
@@ -87,6 +103,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("adversarial.jsonl"))
     parser.add_argument("--split", choices=("dev", "test"), default="test", help="the file that is scored")
     parser.add_argument("--methods", type=lambda text: text.split(","), default=list(METHODS))
+    parser.add_argument("--sentences", type=int, default=0, help="of the training file; 0: all")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--device", default="cpu")
@@ -94,20 +111,23 @@ def main() -> None:
     parser.add_argument("--scratch", type=Path, default=Path("runs/adversarial"), help="folder of the runs")
     given = parser.parse_args()
     if given.table:
-        print(table(read(given.table)))
+        print_tables(read(given.table))
         return
     if given.data is None:
         parser.error("pass the folder of the corpora, or --table FILE")
-    files = [f"data.{part}={given.data / 'ner' / name}" for part, name in FILES.items() if part != "test"]
+    train, dev = (given.data / "ner" / FILES[part] for part in ("train", "dev"))
+    if given.sentences:
+        train = written(given.scratch / f"train-{given.sentences}.iob2", blocks(train)[: given.sentences])
+    files = [f"data.train={train}", f"data.dev={dev}"]
     ends = [f"train.device={given.device}", "train.threads=1", *given.set]
     runs = [
-        Run("uner", method, seed, 1, "ner", (*files, *ends, *METHODS[method]))
+        Run(f"uner {given.device}", method, seed, 1, "ner", (*files, *ends, *METHODS[method]))
         for seed in range(1, given.seeds + 1)
         for method in given.methods
     ]
     step = partial(work, data=given.data, scratch=given.scratch, split=given.split)
     make_all(runs, step, out=given.out, jobs=given.jobs)
-    print(table(read(given.out)))
+    print_tables(read(given.out))
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ from typing import Any
 
 from gonie.experiments.drawing import BASE, OKABE_ITO
 from runs import Record, read
+from transfer import MAPPED
 
 RESULTS = Path(__file__).parent / "results"
 ASSETS = Path(__file__).parents[1] / "docs" / "assets"
+DEVICES = {"uner cuda": "GPU", "uner cpu": "CPU"}
 Curve = dict[float, list[float]]
 """Scores by place on the horizontal axis."""
 
@@ -27,10 +29,11 @@ def transfer() -> Any:
     names = {"alone": "alone", "start": "start", "adapters": "start, adapters"}
     panels: dict[str, dict[str, Curve]] = {}
     for record in _good("transfer"):
-        if record["model"] in names:
-            ncbi = record["corpus"].startswith("ncbi")
+        ncbi = record["corpus"].startswith("ncbi")
+        model = record["model"] if ncbi else _mapped(record["model"])
+        if model in names:
             curves = panels.setdefault("BC5CDR → NCBI" if ncbi else "UNER → CrossNER", {})
-            curve = curves.setdefault(names[record["model"]], {})
+            curve = curves.setdefault(names[model], {})
             curve.setdefault(record["sentences"], []).append(100 * record["test"])
     drawn = {title: curves for title, curves in panels.items() if len(curves["alone"]) > 1}
     figure, axes = _panels(len(drawn))
@@ -39,17 +42,23 @@ def transfer() -> Any:
     return figure
 
 
+def _mapped(model: str) -> str:
+    """Return the name of a method of CrossNER, whose types are mapped. Starts without a map have none."""
+    return model.removesuffix(MAPPED) if model == "alone" or model.endswith(MAPPED) else ""
+
+
 def noise() -> Any:
     """Draw F1 by the share of words with a typing error."""
-    curves: dict[str, Curve] = {}
+    panels: dict[str, dict[str, Curve]] = {}
     for record in _good("adversarial"):
-        curve = curves.setdefault(record["model"], {})
+        curve = panels.setdefault(record["corpus"], {}).setdefault(record["model"], {})
         for level, score in record["noise"].items():
             kind, rate = level.rsplit(maxsplit=1)
             if kind in ("none", "typos"):
                 curve.setdefault(100 * float(rate), []).append(100 * score)
-    figure, (axis,) = _panels(1)
-    _draw(axis, curves, title="UNER, test", x="% of words with a typing error")
+    figure, axes = _panels(len(panels))
+    for axis, (corpus, curves) in zip(axes, panels.items(), strict=True):
+        _draw(axis, curves, title=f"UNER, test, {DEVICES[corpus]}", x="% of words with a typing error")
     return figure
 
 

@@ -199,13 +199,17 @@ def _print_curves(records: Sequence[Record], corpora: Sequence[str], methods: Se
 
 
 def _print_against_start(records: Sequence[Record], corpora: Sequence[str], methods: Sequence[str]) -> None:
-    """Print the difference of each method to training all layers from the start, at full size."""
+    """Print the difference of each method to training all layers from the start, at full size.
+
+    Methods with mapped types are compared with the start with mapped types.
+    """
     print(f"\n## test F1 minus that of the start\n\n| method | {' | '.join(corpora)} | mean | p |")
     print(f"|---|{'---:|' * (len(corpora) + 2)}")
     for method in methods:
-        pairs = {corpus: _pairs(records, corpus, "start", method) for corpus in corpora}
+        start = f"start{MAPPED}" if method.endswith(MAPPED) else "start"
+        pairs = {corpus: _pairs(records, corpus, start, method) for corpus in corpora}
         means = [100 * statistics.fmean(b - a for a, b in own) for own in pairs.values() if own]
-        if method == "start" or not means:
+        if method == start or not means:
             continue
         cells = [
             f"{100 * statistics.fmean(b - a for a, b in own):+.2f}" if own else "–" for own in pairs.values()
