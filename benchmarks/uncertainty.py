@@ -124,8 +124,9 @@ def score_member(run: Run, plan: Plan) -> Record:
     found: Scores = {}
     for own, name in ((tagger, CONTROL), (tagger.with_temperature(1.0), "temperature 1")):
         found[name] = plan.scores(combine([own]), folder)  # which also has entropies
-        passes = load_passes(folder, own, plan.passes, seed=run.seed, device=plan.device)
-        found[f"MC dropout {plan.passes}, {name}"] = plan.scores(passes, folder)
+        if plan.passes:
+            passes = load_passes(folder, own, plan.passes, seed=run.seed, device=plan.device)
+            found[f"MC dropout {plan.passes}, {name}"] = plan.scores(passes, folder)
     return {
         **run.named,
         "scores": found,
@@ -162,16 +163,18 @@ class Work:
 def planned(arguments: argparse.Namespace, plan: Plan) -> Iterator[Run]:
     """Yield the members and then the groups. A member that is trained has its settings."""
     settings: tuple[str, ...] = ()
+    corpus = "uner"
     if arguments.train:
+        corpus = f"uner-{arguments.sentences}"
         first = blocks(plan.data / UNER.format("train"))[: arguments.sentences]
         train = written(arguments.train / f"train-{arguments.sentences}.iob2", first)
         dev = (plan.data / UNER.format("dev")).absolute()
         files = (f"data.train={train}", f"data.dev={dev}", "data.test=none")
         settings = (*files, f"train.device={arguments.device}", *arguments.set)
     for number in range(len(plan.folders)):
-        yield Run("uner", "member", number + 1, number // plan.size, arguments.recipe, settings)
+        yield Run(corpus, "member", number + 1, number // plan.size, arguments.recipe, settings)
     for group in range(len(plan.folders) // plan.size):
-        yield Run("uner", "ensemble", 0, group, arguments.recipe, ())
+        yield Run(corpus, "ensemble", 0, group, arguments.recipe, ())
 
 
 def tell(record: Record) -> str:
@@ -187,8 +190,15 @@ def tell(record: Record) -> str:
 
 
 def print_tables(records: Sequence[Record]) -> None:
-    """Print a table for each file."""
+    """Print a table for each training corpus and file."""
     known = [record for record in records if "error" not in record]
+    for corpus in dict.fromkeys(record["corpus"] for record in known):
+        print(f"\n## trained on {corpus}")
+        print_corpus([record for record in known if record["corpus"] == corpus])
+
+
+def print_corpus(known: Sequence[Record]) -> None:
+    """Print a table for each file that the models of a corpus were scored on."""
     members = [record for record in known if record["model"] == "member"]
     methods = list(dict.fromkeys(method for record in known for method in record["scores"]))
     for file in dict.fromkeys(
@@ -240,7 +250,7 @@ def main() -> None:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="another setting of every member"
     )
-    parser.add_argument("--passes", type=int, default=20, help="passes of MC dropout")
+    parser.add_argument("--passes", type=int, default=20, help="passes of MC dropout; 0 leaves it out")
     parser.add_argument("--files", nargs="+", default=list(FILES), choices=list(FILES), help="files to score")
     parser.add_argument("--device", default="cpu", help="device of training and of MC dropout")
     parser.add_argument("--jobs", type=int, default=1)
