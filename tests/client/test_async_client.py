@@ -13,7 +13,7 @@ from gonie.client.client import Client
 from gonie.client.errors import RefusedRequestError
 from gonie.client.groups import TEXTS
 from gonie.errors import InputError, ServiceError
-from support.scripted_service import PAIRS, Reply, Reset, ScriptedService, problem
+from support.scripted_service import PAIRS, Reply, Reset, ScriptedService, kept_back, problem
 
 Work = Callable[[AsyncClient], Coroutine[Any, Any, Any]]
 
@@ -96,9 +96,9 @@ def test_errors(service: ScriptedService) -> None:
     service.script = [problem(422, "invalid-request", "wrong")]
     with pytest.raises(InputError, match="wrong"):
         run(service, lambda client: client("Anna"))
-    service.script = [Reply(body={}, delay=1.0)]
-    with pytest.raises(ServiceError, match="no answer within"):
+    with kept_back(service), pytest.raises(ServiceError, match="no answer within"):
         run(service, lambda client: client("Anna"), timeout=0.3)
+    service.script = []
     service.url = "http://127.0.0.1:9"
     with pytest.raises(ServiceError, match="cannot connect"):
         run(service, lambda client: client("Anna"), retries=0)

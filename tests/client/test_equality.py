@@ -120,7 +120,7 @@ def url(folders: dict[str, Path]) -> Iterator[str]:
             yield found[0]
         finally:
             service.send_signal(signal.SIGINT)
-            service.wait(30)
+            service.wait(60)
 
 
 NAMES = ("tagger", "texts", "several", "pairs", "values")

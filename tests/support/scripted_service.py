@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import accumulate, pairwise
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 from gonie.text.schemes import IOB2
@@ -152,6 +152,22 @@ class ScriptedService:
         if step is None:
             return ordinary(seen, self.models)
         return step(seen) if callable(step) else step
+
+
+@contextmanager
+def kept_back(service: ScriptedService) -> Iterator[None]:
+    """Keep back the answer to the next request until the block ends."""
+    ended = Event()
+
+    def answer(seen: Seen) -> Reply:
+        ended.wait(60)
+        return ordinary(seen, service.models)
+
+    service.script = [answer]
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 @contextmanager
