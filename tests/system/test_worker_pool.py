@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from threading import Timer
 from types import ModuleType
 from typing import Any
 
@@ -32,6 +33,7 @@ from gonie.system.worker_pool import (
 
 WORK = """
 import os, signal, time
+from pathlib import Path
 from gonie.system.worker_pool import worker_pool
 from gonie.errors import InputError
 
@@ -39,7 +41,10 @@ def start(tell, plus):
     def double(number):
         if number < 0:
             raise InputError(f"expected a count, got {number}")
-        time.sleep(0.3 if number == 0 else 0)
+        for _ in range(6000 if number == 0 else 0):
+            if Path(__file__).with_name("go_on").exists():
+                break
+            time.sleep(0.01)
         tell(f"doubling {number}")
         return 2 * number + plus
     return double
@@ -85,31 +90,42 @@ def lives(pid: int) -> bool:
     return status.exists() and status.read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_every_item_is_processed_once(work: ModuleType) -> None:
+def test_every_item_is_processed_once(work: ModuleType, tmp_path: Path) -> None:
+    """The first item takes until there is a file ``go_on``."""
     told: list[str] = []
     with worker_pool(2, work.start, 1) as pool:
+        (tmp_path / "go_on").touch()
         assert list(pool.map(range(20), ordered=True)) == [2 * number + 1 for number in range(20)]
-        found = list(pool.map(range(20), tell=told.append))
-        assert sorted(found) == [2 * number + 1 for number in range(20)]
-        assert found[0] != 1, "the slow first item holds nobody up"
+        (tmp_path / "go_on").unlink()
+        results = pool.map(range(20), tell=told.append)
+        first = [next(results) for _ in range(10)]
+        assert 1 not in first, "the slow first item holds nobody up"
+        (tmp_path / "go_on").touch()
+        assert sorted([*first, *results]) == [2 * number + 1 for number in range(20)]
         assert list(pool.map([])) == []
     assert sorted(told) == sorted(f"doubling {number}" for number in range(20))
     assert [worker.process.exitcode for worker in pool.workers] == [0, 0]
 
 
-def test_items_are_read_only_a_little_ahead(work: ModuleType) -> None:
-    """Reading ahead in a file of many gigabytes would fill the memory."""
-    taken = 0
+def test_items_are_read_only_a_little_ahead(work: ModuleType, tmp_path: Path) -> None:
+    """Reading ahead in a file of many gigabytes would fill the memory.
+
+    The first item takes until the others are read as far ahead as allowed, and a little longer.
+    """
+    taken, go_on = 0, Timer(0.3, (tmp_path / "go_on").touch)
 
     def counted() -> Iterator[int]:
         nonlocal taken
         for number in range(40):
             taken += 1
+            if taken == 2 * AHEAD:
+                go_on.start()
             yield number
 
     with worker_pool(2, work.start, 1) as pool:
         for given, _ in enumerate(pool.map(counted(), ordered=True)):
             assert taken - given <= 2 * AHEAD
+    go_on.join()
 
 
 def test_errors_of_workers_are_raised(work: ModuleType) -> None:
@@ -208,7 +224,7 @@ def test_workers_end_when_their_parent_is_killed(work: ModuleType) -> None:
         pids = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(pids) == 2
         os.kill(parent.pid, signal.SIGKILL)
-    for _ in range(600):
+    for _ in range(1200):
         if not any(map(lives, pids)):
             break
         time.sleep(0.05)
