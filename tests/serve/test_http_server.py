@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import pytest
 
 from gonie.serve.keys import add_key
 from support.running_service import FEATURES, LETTERS, TEXTS, RunningService, Stopped, ended, wait_for
+from support.service_process import free_port
 
 POISONED = {"PYTHONPATH": str(Path(__file__).parent.parent / "support" / "poisoned_worker")}
 TEXT = "Anna Kim lives in Seoul ."
@@ -31,13 +31,6 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
 def status_of(answer: Future[httpx.Response]) -> int:
     return answer.result().status_code
 
@@ -46,6 +39,18 @@ def answers(running: RunningService, path: str) -> bool:
     """Return whether the service answers already."""
     with suppress(httpx.TransportError):
         return running.get(path).status_code == 200
+    return False
+
+
+def refuses_connections(running: RunningService) -> bool:
+    """Return whether the service listens no more. Until then, a connection may be accepted or cut."""
+    try:
+        with running.new_client() as client:
+            client.get("/health/live")
+    except httpx.ConnectError:
+        return True
+    except httpx.TransportError:
+        return False
     return False
 
 
@@ -103,7 +108,7 @@ def test_stop_before_the_models_are_loaded(number: int) -> None:
         worker = loading_worker(running)
         with Stopped(worker):
             wait_for(lambda: answers(running, "/health/live"), told="the service listens")
-            assert running.stop(number, 20) == 0
+            assert running.stop(number) == 0
         assert quiet(running.log)
 
 
@@ -168,10 +173,9 @@ def test_accepted_requests_are_answered_before_the_end(threads: ThreadPoolExecut
             running.processes()
             running.send_signal(number)
             wait_for(lambda: "stopping" in running.log)
+            wait_for(lambda: refuses_connections(running), told="the service accepts nothing more")
             time.sleep(0.5)
             assert running.process.poll() is None, "requests wait"
-            with pytest.raises(httpx.ConnectError), httpx.Client(trust_env=False) as client:
-                client.get(f"http://127.0.0.1:{running.port}/health/live")
         assert [status_of(each) for each in sent] == [200] * 20
         assert running.wait() == 0
         assert quiet(running.log)
@@ -206,7 +210,7 @@ def test_a_second_signal_ends_the_service_at_once(threads: ThreadPoolExecutor) -
             wait_for(lambda: "stopping" in running.log)
             time.sleep(0.4)
             running.send_signal(signal.SIGTERM)
-            running.wait(15)
+            running.wait()
         for each in sent:
             with pytest.raises(httpx.TransportError):
                 each.result()
@@ -226,7 +230,7 @@ def test_a_second_signal_ends_a_service_that_waits_for_its_workers(threads: Thre
             wait_for(lambda: "stopping" in running.log)
             time.sleep(1.0)
             running.send_signal(signal.SIGTERM)
-            running.wait(8)
+            running.wait()
         assert quiet(running.log)
 
 
@@ -246,7 +250,7 @@ def test_an_endless_stream_does_not_prevent_the_end(threads: ThreadPoolExecutor)
         streams = [threads.submit(stream) for _ in range(3)]
         wait_for(lambda: running.metric("gonie_texts_total", model="letters") > 100)
         try:
-            assert running.stop(seconds=20) == 0
+            assert running.stop() == 0
         finally:
             stop.set()
         for each in streams:
@@ -260,7 +264,7 @@ def test_the_end_of_the_service_ends_its_workers() -> None:
         pids = running.workers
         assert len(pids) == 2
         running.send_signal(signal.SIGKILL)
-        running.process.wait(20)
+        running.process.wait(60)
         wait_for(lambda: all(map(ended, pids)), told="the workers end by themselves")
         assert "Traceback" not in running.log
 
@@ -283,6 +287,11 @@ def flip(link: Path, target: Path) -> None:
     new.replace(link)
 
 
+def wait_for_swaps(running: RunningService, number: int) -> None:
+    """Wait for the end of a swap. New workers start only in the time that requests leave them."""
+    wait_for(lambda: running.metric("gonie_swaps_total", result="done") == number, 600)
+
+
 @pytest.mark.long
 def test_swaps_lose_no_request(link: Path, threads: ThreadPoolExecutor) -> None:
     with RunningService(f"m={link}", "--workers=2") as running:
@@ -303,7 +312,7 @@ def test_swaps_lose_no_request(link: Path, threads: ThreadPoolExecutor) -> None:
             for number in range(1, 4):
                 flip(link, FEATURES if number % 2 else LETTERS)
                 running.send_signal(signal.SIGHUP)
-                wait_for(lambda number=number: running.metric("gonie_swaps_total", result="done") == number)  # type: ignore[misc]
+                wait_for_swaps(running, number)
                 assert (running.info["models"]["m"] == before) == (number % 2 == 0)
         finally:
             stop.set()
@@ -325,9 +334,9 @@ def test_ten_swaps_lose_no_request(link: Path, threads: ThreadPoolExecutor) -> N
             with running.new_client() as client:
                 seen = set()
                 while not stop.is_set():
-                    seen.add(
-                        client.post("/v1/tag", content=json.dumps({"texts": [TEXT]}).encode()).status_code
-                    )
+                    answer = client.post("/v1/tag", content=json.dumps({"texts": [TEXT]}).encode())
+                    seen.add(answer.status_code)
+                    time.sleep(0.005)
             return seen
 
         asking = [threads.submit(ask) for _ in range(6)]
@@ -335,7 +344,7 @@ def test_ten_swaps_lose_no_request(link: Path, threads: ThreadPoolExecutor) -> N
             for number in range(1, 11):
                 flip(link, FEATURES if number % 2 else LETTERS)
                 running.send_signal(signal.SIGHUP)
-                wait_for(lambda number=number: running.metric("gonie_swaps_total", result="done") == number)  # type: ignore[misc]
+                wait_for_swaps(running, number)
         finally:
             stop.set()
         assert [each.result() for each in asking] == [{200}] * 6
@@ -457,13 +466,13 @@ def test_a_request_that_kills_its_worker_takes_no_other_with_it(
     poisoned: RunningService, threads: ThreadPoolExecutor
 ) -> None:
     """Others that were sent to the worker with it are answered, even if many wait."""
-    slow = threads.submit(poisoned.tag, "SLOW")
-    wait_for(lambda: poisoned.info["running"] == 1)
-    others = [threads.submit(poisoned.tag, f"Anna {number}") for number in range(12)]
-    deadly = threads.submit(poisoned.tag, "POISON")
-    others += [threads.submit(poisoned.tag, f"Bert {number}") for number in range(16)]
+    with Stopped(*poisoned.workers):
+        others = [threads.submit(poisoned.tag, f"Anna {number}") for number in range(12)]
+        deadly = threads.submit(poisoned.tag, "POISON")
+        others += [threads.submit(poisoned.tag, f"Bert {number}") for number in range(16)]
+        wait_for(lambda: poisoned.info["running"] == 29)
     assert status_of(deadly) == 503
-    assert [status_of(each) for each in (slow, *others)] == [200] * 29
+    assert [status_of(each) for each in others] == [200] * 28
 
 
 @pytest.mark.long
@@ -484,7 +493,7 @@ def test_a_worker_that_hangs_is_replaced(threads: ThreadPoolExecutor) -> None:
         os.kill(pid, signal.SIGSTOP)
         assert running.tag().status_code == 504
         wait_for(lambda: running.workers not in ([], [pid]), told="the worker is replaced")
-        assert running.tag().status_code == 200
+        wait_for(lambda: running.tag().status_code == 200, told="an answer in half a second")
         assert "worker does not answer" in running.log
         assert ended(pid)
         assert running.stop() == 0
@@ -500,7 +509,7 @@ def test_no_worker_can_be_started(link: Path) -> None:
         os.kill(running.workers[0], signal.SIGKILL)
         wait_for(lambda: "worker did not start" in running.log)
         assert running.get("/health/ready").status_code == 503
-        wait_for(lambda: running.log.count("worker did not start") == 3)
+        wait_for(lambda: running.log.count("worker did not start") >= 3)
         refused = running.post("/v1/tag", {"texts": [TEXT]})
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:gonie:not-ready")
         aside.rename(bundle)

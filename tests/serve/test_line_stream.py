@@ -179,7 +179,8 @@ def test_a_stream_that_is_left_ends_its_tasks() -> None:
         replies = LineStream(answer, most=10)(receive)
         assert (await anext(replies)).status == 422
         await replies.aclose()  # type: ignore[attr-defined]
-        await asyncio.sleep(0.01)
+        for _ in range(20):
+            await asyncio.sleep(0)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(leave())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,10 +117,21 @@ def running_service(
 
 
 def free_port() -> int:
-    """Return a port that was free just now."""
-    import socket
+    """Return a port that was free just now, and that nobody takes before it is used.
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    Each parallel process of the tests has a thousand ports of its own. They are below those that the system
+    chooses by itself, for connections and for services on port 0.
+    """
+    for port in _PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            break
+    return port
+
+
+def _own_ports() -> Iterator[int]:
+    first = 20_000 + 1000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 8)
+    return (first + number % 1000 for number in count(os.getpid()))  # other runs of the tests begin elsewhere
+
+
+_PORTS = _own_ports()

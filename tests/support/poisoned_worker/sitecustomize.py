@@ -1,6 +1,6 @@
 """Makes workers of the service fail on purpose. Python runs this at its start if it is on PYTHONPATH.
 
-A text with POISON kills its worker, and one with SLOW takes a while.
+A text with POISON kills its worker.
 """
 
 from __future__ import annotations
@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-
-SECONDS = 0.3
 
 
 def _poison() -> None:
@@ -22,8 +19,6 @@ def _poison() -> None:
         bodies = [request.body for request in received]
         if any(b"POISON" in body for body in bodies):
             os.kill(os.getpid(), signal.SIGKILL)
-        if any(b"SLOW" in body for body in bodies):
-            time.sleep(SECONDS)
         return answer(received, models, limits)
 
     routes.answer_all = answer_all
