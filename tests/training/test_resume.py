@@ -73,17 +73,17 @@ PATIENCE = 300
 
 UNTIMED = {"seconds", "dev_seconds"}
 
-# Dies just before its Nth operation on a file whose path matches.
+# Sends itself a signal just before its Nth operation on a file whose path matches.
 DYING = """
-import os, re, signal, sys
-pattern, left = re.compile(sys.argv.pop(1)), int(sys.argv.pop(1))
+import os, re, sys
+pattern, left, signal = re.compile(sys.argv.pop(1)), int(sys.argv.pop(1)), int(sys.argv.pop(1))
 def watch(event, arguments):
     global left
     if event in ("open", "os.rename", "os.mkdir", "shutil.rmtree"):
         if pattern.search(f"{event} {arguments[0]} {arguments[1] if event == 'os.rename' else ''}"):
             left -= 1
             if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), signal)
 sys.addaudithook(watch)
 from gonie.cli.main import main
 main()
@@ -142,9 +142,9 @@ def launch(
     )
 
 
-def dying(operation: str, number: int) -> tuple[str, ...]:
-    """Return the Python options of a process that dies at the given operation."""
-    return ("-c", DYING, operation, str(number))
+def dying(operation: str, number: int, sent: signal.Signals = signal.SIGKILL) -> tuple[str, ...]:
+    """Return the Python options of a process that receives a signal at the given operation."""
+    return ("-c", DYING, operation, str(number), str(int(sent)))
 
 
 def complete(arguments: list[str], *, threads: int = 1) -> str:
@@ -336,9 +336,7 @@ def test_ctrl_c_and_sigterm_save_a_run_that_can_be_resumed(
 ) -> None:
     """The command exits with 130 and prints a resume command that works when pasted."""
     out = tmp_path / "a run"
-    process = launch(train(recipe, out))
-    _wait(process, (out / "last.safetensors").exists)
-    process.send_signal(number)
+    process = launch(train(recipe, out), code=dying(r"os.rename .*last\.", 3, number))
     printed, complaints = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert not complaints
@@ -566,9 +564,7 @@ def test_ctrl_c_saves_a_classifier_that_can_be_resumed(
     text_recipe: Path, tmp_path: Path, unbroken_texts: dict[str, object]
 ) -> None:
     out = tmp_path / "run"
-    process = launch(train(text_recipe, out))
-    _wait(process, (out / "last.safetensors").exists)
-    process.send_signal(signal.SIGINT)
+    process = launch(train(text_recipe, out), code=dying(r"os.rename .*last\.", 3, signal.SIGINT))
     printed, complaints = process.communicate(timeout=PATIENCE)
     assert (process.returncode, complaints) == (130, "")
     (command,) = re.findall(r"^ +gonie (train .* --resume)$", printed, re.MULTILINE)
