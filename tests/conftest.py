@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from hypothesis import settings
 
 from gonie.cli.main import main
 from gonie.features.encoding import Encoding, count
@@ -32,6 +33,10 @@ from gonie.text.types import Sentence
 
 # Tests run in parallel, one per core, so more threads would only slow them down. Torch reads this on import.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Hypothesis fails an example that takes 0.2 seconds, as any may on a busy machine. With CI=true it does not.
+settings.register_profile("without a deadline", settings(), deadline=None)
+settings.load_profile("without a deadline")
 
 
 def pytest_configure() -> None:
