@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -60,13 +61,24 @@ class Visit:
         self.page.wait_for_timeout(50)
         self.until("!document.querySelector('[aria-busy=true]')", 60)
 
-    def until(self, expression: str, seconds: float = 30) -> None:
+    def until(self, expression: str, seconds: float = 60) -> None:
         """Wait until an expression is true. Playwright's own waiting is against the policy of the page."""
+        self.until_here(lambda: self.page.evaluate(expression), seconds, told=expression)
+
+    def until_here(self, condition: Callable[[], Any], seconds: float = 60, *, told: str = "") -> None:
+        """Wait until a function of the test returns a true value."""
         for _ in range(int(seconds * 20)):
-            if self.page.evaluate(expression):
+            if condition():
                 return
             self.page.wait_for_timeout(50)
-        pytest.fail(f"not within {seconds} seconds: {expression}")
+        pytest.fail(f"not within {seconds} seconds: {told or condition}")
+
+    def copied(self, button: Any) -> str:
+        """Click a button that copies something, and return what it has copied."""
+        self.page.evaluate("navigator.clipboard.writeText('')")
+        button.click()
+        self.until("navigator.clipboard.readText()")
+        return str(self.page.evaluate("navigator.clipboard.readText()"))
 
     def tab(self, name: str) -> Any:
         self.page.click(f"#tab-{name}")
