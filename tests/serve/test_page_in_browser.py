@@ -281,6 +281,9 @@ def test_problems_are_told_and_busy_services_asked_again(visit: Callable[..., Vi
     seen.expected = "status of (429|422)"
     waiting: list[Any] = []
 
+    def wait(route: Any) -> None:
+        waiting.append(route)
+
     def fail(status: int, type: str, detail: str, **headers: str) -> None:
         """Answer the next request by a problem. The page waits for it, whatever the test does before."""
         seen.until_here(lambda: waiting)
@@ -288,7 +291,7 @@ def test_problems_are_told_and_busy_services_asked_again(visit: Callable[..., Vi
         kind = {"Content-Type": "application/problem+json"}
         waiting.pop().fulfill(status=status, headers={**headers, **kind}, body=body)
 
-    seen.page.route("**/v1/tag", lambda route: waiting.append(route))
+    seen.page.route("**/v1/tag", wait)
     seen.page.fill("#text-0", "Seoul is far.")
     fail(429, "queue-full", "256 requests wait", **{"Retry-After": "1"})
     seen.page.wait_for_selector("#problem .warning")
