@@ -5,6 +5,7 @@ A run whose result is in the file already is skipped, so the same command resume
 
 from __future__ import annotations
 
+import itertools
 import json
 import multiprocessing
 import os
@@ -248,10 +249,16 @@ def shown(values: Sequence[float], sign: str = "", *, digits: int = 2) -> str:
 
 
 def sign_flip_test(differences: Sequence[float], *, shuffles: int = 10_000, seed: int = 0) -> float:
-    """Return the two-sided p-value of paired differences: how often random signs give as large a mean."""
+    """Return the two-sided p-value of paired differences: how often random signs give as large a mean.
+
+    All signs are tried if there are at most ``shuffles`` of them; otherwise they are drawn.
+    """
     import numpy as np
 
     values = np.asarray(differences, dtype=np.float64)
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(shuffles, len(values)))
-    as_large = np.abs((signs * values).mean(axis=1)) >= abs(values.mean()) - 1e-12
-    return float((1 + as_large.sum()) / (1 + shuffles))
+    if exact := 2 ** len(values) <= shuffles:
+        signs = np.array(list(itertools.product([1.0, -1.0], repeat=len(values))))
+    else:
+        signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(shuffles, len(values)))
+    as_large = (np.abs((signs * values).mean(axis=1)) >= abs(values.mean()) - 1e-12).sum()
+    return float(as_large / len(signs) if exact else (1 + as_large) / (1 + shuffles))

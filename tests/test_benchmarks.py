@@ -269,6 +269,15 @@ def test_sequences_of_domains_are_printed_as_matrices(tmp_path: Path) -> None:
     assert "| all | 90.00 | 70.00 |" in out
 
 
+def test_few_pairs_have_an_exact_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five pairs that agree have the p-value 2/32, without the error of random signs."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    sign_flip_test = importlib.import_module("runs").sign_flip_test
+    assert sign_flip_test([1.0, 2.0, 0.5, 3.0, 1.0]) == 2 / 32
+    assert sign_flip_test([1.0, -1.0]) == 1.0
+    assert sign_flip_test([1.0] * 30) < 0.001
+
+
 def test_methods_for_other_domains_are_paired_with_the_control(tmp_path: Path) -> None:
     """A domain without a run of the control must not move the difference."""
     scored = [("control", "ai", 0.40), ("adversary", "ai", 0.43), ("adversary", "music", 0.90)]

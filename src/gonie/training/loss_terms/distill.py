@@ -45,7 +45,8 @@ class Distill:
       of a kept type. Tokens for which the file leaves several old tags are distilled, over these tags. Tokens
       of entities keep their gold tags, and in kept sentences (``train.replay``) O is no old type. With a CRF,
       q and p are marginals, given what the file says about all tokens. Then p(y) = p(the file is right) ·
-      p(y | the file is right). The loss with open O trains the first factor, and this term the second.
+      p(y | the file is right). The loss with open O trains the first factor, and this term the second. The
+      start does not know the new types, so for it, a token of a new type may have any old tag.
     * If the file leaves no old tag open, because it has all types of the start or plain tags, every token is
       distilled over all old tags, as by Li & Hoiem: so the start is remembered on text of another domain.
     * **Text models.** Every text is distilled. Of multi-label texts, each label counts as a decision.
