@@ -36,10 +36,10 @@ class WordPredictionConfig(Section):
 class WordPrediction(nn.Module):
     """−γ (Σ log p(w[t+1] | →h[t]) + Σ log p(w[t−1] | ←h[t])), mean over sentences: Rei 2017.
 
-    p(w | h) = softmax(U tanh(V h + b) + c), with other U, V, b and c for each direction. The forward states have seen only
-    the words up to t, and the backward states only those from t on, so they must be of the bottom layer of a
-    bidirectional encoder. The sums are over all tokens that have a next word, or a previous word. Words are
-    those of the vocabulary, in lower case if ``data.lowercase``. arXiv:1704.07156.
+    p(w | h) = softmax(U tanh(V h + b) + c), with other U, V, b and c for each direction. The forward states
+    have seen only the words up to t, and the backward states only those from t on, so they must be of the
+    bottom layer of a bidirectional encoder. The sums are over all tokens that have a next word, or a previous
+    word. Words are those of the vocabulary, in lower case if ``data.lowercase``. arXiv:1704.07156.
     """
 
     classes: Tensor
