@@ -156,7 +156,7 @@ def test_batches_hold_only_examples_of_the_chosen_domains(bench: Bench) -> None:
 def test_fewer_than_two_domains_are_refused(bench: Bench, domains: list[int] | None) -> None:
     job = bench.job("tag", term="mldg")
     job.domains = None if domains is None else np.array(domains)
-    with pytest.raises(RecipeError, match=r"two or more domains: .*--set data\.train\.NAME=FILE"):
+    with pytest.raises(RecipeError, match=r"two or more domains; .*--set data\.train\.NAME=FILE"):
         begin_training(job)
 
 

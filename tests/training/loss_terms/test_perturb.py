@@ -9,13 +9,26 @@ import numpy as np
 import pytest
 import torch
 
+from gonie.errors import RecipeError
 from gonie.nn.inference import to_tensors
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.start import resolve_recipe
+from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin_training
 from gonie.training.loss_terms.perturb import Perturb
 
 from .conftest import RECIPES, Bench, Texts, accuracy, encoded_texts, text_job, trained
 
 CPU = torch.device("cpu")
+
+
+def test_a_model_without_token_vectors_is_refused(toy: Path) -> None:
+    """The head of the recipe ``crf`` reads features alone, so no perturbation could change its loss."""
+    files = [f"data.{split}={toy / f'{split}.conll'}" for split in ("train", "dev")]
+    recipe = load_recipe("crf", [*files, "loss.perturb.weight=1"])
+    job = prepare(resolve_recipe(recipe, lambda text: None), lambda text: None)
+    with pytest.raises(RecipeError, match=r"loss\.perturb: the model has no token vectors to perturb"):
+        begin_training(job)
 
 
 def test_the_perturbation_has_the_given_norm_in_each_sentence(bench: Bench) -> None:

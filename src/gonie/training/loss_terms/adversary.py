@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from gonie.errors import InputError, RecipeError
 from gonie.features.corpus import Examples
-from gonie.nn.inference import inferring, to_tensors
+from gonie.nn.inference import to_tensors
 from gonie.nn.precision import autocast, widened
 from gonie.tasks.paths import InputFile, locate
 from gonie.tasks.section import Section, Size
@@ -24,8 +24,8 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 
 STEEPNESS = 10.0
 """γ of the paper: how fast λ rises."""
-RIDGE = 1e-3
-"""α, the penalty of the weights of the classifier of domains, which reads standardised units."""
+RIDGE = 0.1
+"""α, the penalty of the weights of the classifier of domains, as a multiple of F, the number of features."""
 ROWS = 4096
 """The number of recent vectors that the classifier of domains is fitted to."""
 UNUSED = -1
@@ -67,9 +67,9 @@ class Adversary(nn.Module):
     In the paper, both sides take gradient steps. A classifier that lags behind the model pushes states where
     it saw the domain some steps ago, and the two oscillate. Here the classifier is linear in x and in random
     hidden units, so ``fit`` computes its weights exactly, from the vectors of this batch and of earlier ones.
-    Its weights, and with them the reversed gradient, vanish with the difference between the domains. It reads
-    standardised states, (x − mean) / deviation of each unit over the batch. So it is no way out to shrink all
-    states.
+    Each vector is judged by the weights that follow from all others. So a classifier that memorises few
+    vectors is not mistaken for one that tells their domains. It reads standardised states, (x − mean) /
+    deviation of each unit over the batch. So it is no way out to shrink all states.
 
     Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Examples with a number
     below 0 have no domain and do not count. Texts of the target are one more domain. At each step as many of
@@ -82,15 +82,19 @@ class Adversary(nn.Module):
     def __init__(self, config: AdversaryConfig, context: TermContext) -> None:
         super().__init__()
         job = context.need_job("adversary")
-        known = getattr(job, "domains", None)
-        self._domains = 1 if known is None else int(known.max()) + 1
-        if config.text is None and self._domains < 2:
+        found = context.domains or [0]
+        if config.text is None and len(found) < 2:
             raise RecipeError(
-                ["loss.adversary.text: needs text of another domain, or training examples of several domains"]
+                [
+                    "loss.adversary: there is only one domain; add text of another one with "
+                    "--set loss.adversary.text=FILE, or name the file of each domain with "
+                    "--set data.train.NAME=FILE"
+                ]
             )
-        *places, width = _state_shape(job, context)
+        *places, width = context.need_states("adversary").shape
         if config.per == "token" and len(places) < 2:
             raise RecipeError(["loss.adversary.per: token works only with taggers; use sentence"])
+        self._domains = found[-1] + 1
         self._outputs = self._domains + (config.text is not None)
         self.recent = RecentVectors(width=width)
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
@@ -101,7 +105,8 @@ class Adversary(nn.Module):
         self._target, self._digest = None, ""
         if config.text is not None:
             self._target = _target(job, context, config.text)
-            self._digest = hashlib.sha256(locate(config.text).read_bytes()).hexdigest()
+            with locate(config.text).open("rb") as file:
+                self._digest = hashlib.file_digest(file, "sha256").hexdigest()
 
     def digest(self) -> str:
         """Return a digest of the text of the target domain."""
@@ -113,7 +118,7 @@ class Adversary(nn.Module):
         return self._config.weight * (2 / (1 + math.exp(-STEEPNESS * progress)) - 1)
 
     def forward(self, model: Any, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
-        """Fit the classifier. Return −λ times its relative error on the batch. Shape: ()."""
+        """Fit the classifier. Return −λ times its error on the batch relative to chance. Shape: ()."""
         strength = self.strength()
         self.steps += 1
         parts = [(states, batch, self._own_domains(states, batch))]
@@ -127,10 +132,12 @@ class Adversary(nn.Module):
         known = domains >= 0  # kept and partially tagged examples may have no domain
         if not known.any():
             return 0.0 * states.sum()
-        vectors, domains = _standardised(vectors[known]), domains[known]
+        vectors, domains = _sampled(vectors[known], domains[known], size=ROWS)
+        vectors = _standardised(vectors)
         self.recent.add(vectors.detach(), domains)
         classifier = fit(*self.recent.used(), outputs=self._outputs, hidden=self._config.hidden)
-        return -strength * classifier.relative_error(vectors, domains)
+        predicted = classifier.held_out(vectors, domains)
+        return -strength * relative_error(predicted, domains, classifier.shares)
 
     def _own_domains(self, states: Tensor, batch: Mapping[str, Tensor]) -> Tensor:
         """Return the domain of each example of a training batch. Shape: (N,)."""
@@ -168,11 +175,8 @@ class RecentVectors(nn.Module):
         self.register_buffer("domains", torch.full((rows,), UNUSED))
 
     def add(self, vectors: Tensor, domains: Tensor) -> None:
-        """Replace the oldest rows by vectors (M, H) and domains (M,), or all rows by a sample of them."""
+        """Replace the oldest rows by vectors (M, H) and domains (M,), at most as many as there are rows."""
         rows = len(self.domains)
-        if len(vectors) > rows:
-            chosen = torch.randperm(len(vectors))[:rows].to(vectors.device)
-            vectors, domains = vectors[chosen], domains[chosen]
         self.vectors.copy_(torch.cat([vectors, self.vectors])[:rows])
         self.domains.copy_(torch.cat([domains, self.domains])[:rows])
 
@@ -184,29 +188,45 @@ class RecentVectors(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class DomainClassifier:
-    """Predicts p + V (f(x) − m), where f(x) = (x, relu(W x + b)): the share of each domain at x."""
+    """Predicts p + V φ(x), where φ(x) = (x, relu(W x + b)) − m: the share of each domain at x."""
 
     inner: Tensor  # W, (hidden, H)
     bias: Tensor  # b, (hidden,)
     middle: Tensor  # m, (F,)
     outer: Tensor  # V, (D, F)
     shares: Tensor  # p, (D,)
+    inverse: Tensor  # A⁻¹ of ``fit``, (F, F)
+    size: int  # M, the number of vectors that it is fitted to
 
     def __call__(self, x: Tensor) -> Tensor:
-        """Return the predictions: (M, H) -> (M, D)."""
-        return self.shares + F.linear(_features(x, self.inner, self.bias) - self.middle, self.outer)
+        """Return the predictions: (N, H) -> (N, D)."""
+        return self.shares + F.linear(self._centred(x), self.outer)
 
-    def relative_error(self, x: Tensor, domains: Tensor) -> Tensor:
-        """Return the squared error for vectors (M, H) with domains (M,), divided by that of p. Shape: ()."""
-        gold = F.one_hot(domains, len(self.shares)).to(x.dtype)  # (M, D)
-        return (gold - self(x)).square().sum() / ((gold - self.shares).square().sum() + TINY)
+    def held_out(self, x: Tensor, domains: Tensor) -> Tensor:
+        """Return the prediction for each of some fitted vectors, by the classifier fitted to all others.
+
+        Without vector i, (p, V) is (p − r / M, V − r (A⁻¹ φᵢ)ᵀ), where r = (yᵢ − p − V φᵢ) / (1 − hᵢ) is its
+        error there and hᵢ = 1 / M + φᵢᵀ A⁻¹ φᵢ. r and A⁻¹ φᵢ are constants in the gradient, as are p and V.
+        Shape: (N, H), (N,) -> (N, D).
+        """
+        predicted, features = self(x), self._centred(x)
+        solved = (features @ self.inverse).detach()  # A⁻¹ φᵢ, (N, F)
+        leverage = 1 / self.size + (features * solved).sum(1, keepdim=True)  # hᵢ, (N, 1)
+        gold = F.one_hot(domains, len(self.shares)).to(x.dtype)  # (N, D)
+        errors = ((gold - predicted) / (1 - leverage).clamp(min=TINY)).detach()
+        return predicted - errors * leverage
+
+    def _centred(self, x: Tensor) -> Tensor:
+        """Return φ(x): (N, H) -> (N, F)."""
+        return _features(x, self.inner, self.bias) - self.middle
 
 
 def fit(x: Tensor, domains: Tensor, *, outputs: int, hidden: int) -> DomainClassifier:
     """Fit a classifier to vectors (M, H) with domains (M,), with new random W and b.
 
-    V minimises the mean of ‖y − p − V (f(x) − m)‖² plus α ‖V‖² (ridge regression). y is 1 for the domain of x
-    and 0 for others. p and m are the means of y and f(x).
+    V minimises the sum of ‖y − p − V φ(x)‖² plus α F ‖V‖² (ridge regression), so V = (A⁻¹ Σ φ(x) (y − p)ᵀ)ᵀ
+    with A = Σ φ(x) φ(x)ᵀ + α F I. y is 1 for the domain of x and 0 for others. p and m are the means of y
+    and of the features. The penalty has as much weight as α F vectors.
     """
     width = x.shape[1]
     inner = (torch.randn(hidden, width) / width**0.5).to(x)
@@ -214,14 +234,38 @@ def fit(x: Tensor, domains: Tensor, *, outputs: int, hidden: int) -> DomainClass
     gold, features = F.one_hot(domains, outputs).to(x.dtype), _features(x, inner, bias)  # (M, D), (M, F)
     shares, middle = gold.mean(0), features.mean(0)
     features = features - middle
-    squares = features.t() @ features / len(x) + RIDGE * torch.eye(features.shape[1]).to(x)  # (F, F)
-    outer = torch.linalg.solve(squares, features.t() @ (gold - shares) / len(x)).t()
-    return DomainClassifier(inner=inner, bias=bias, middle=middle, outer=outer, shares=shares)
+    number = features.shape[1]
+    squares = features.t() @ features + RIDGE * number * torch.eye(number).to(x)  # A, (F, F)
+    inverse = torch.cholesky_inverse(torch.linalg.cholesky(squares))
+    outer = (inverse @ (features.t() @ (gold - shares))).t()
+    return DomainClassifier(
+        inner=inner,
+        bias=bias,
+        middle=middle,
+        outer=outer,
+        shares=shares,
+        inverse=inverse,
+        size=len(x),
+    )
+
+
+def relative_error(predicted: Tensor, domains: Tensor, shares: Tensor) -> Tensor:
+    """Return the squared error of predictions (N, D) for domains (N,), divided by that of shares (D,)."""
+    gold = F.one_hot(domains, len(shares)).to(predicted.dtype)  # (N, D)
+    return (gold - predicted).square().sum() / ((gold - shares).square().sum() + TINY)
 
 
 def _features(x: Tensor, inner: Tensor, bias: Tensor) -> Tensor:
     """Return x and the hidden units relu(W x + b): (M, H) -> (M, F)."""
     return torch.cat([x, F.linear(x, inner, bias).relu()], 1)
+
+
+def _sampled(vectors: Tensor, domains: Tensor, *, size: int) -> tuple[Tensor, Tensor]:
+    """Return vectors (M, H) and domains (M,), or a random sample of ``size`` of them if there are more."""
+    if len(vectors) <= size:
+        return vectors, domains
+    chosen = torch.randperm(len(vectors))[:size].to(vectors.device)
+    return vectors[chosen], domains[chosen]
 
 
 def _standardised(vectors: Tensor) -> Tensor:
@@ -230,19 +274,13 @@ def _standardised(vectors: Tensor) -> Tensor:
     return centred / (centred.square().mean(0) + TINY).sqrt()
 
 
-def _state_shape(job: ExampleJob, context: TermContext) -> tuple[int, ...]:
-    """Return the shape of the states of a training example: (1, T, H) of a tagger, (1, P) of a text model."""
-    model: Any = context.model
-    row = torch.zeros(1, dtype=torch.int64).numpy()
-    with inferring(model):
-        return tuple(model.states(to_tensors(job.train.batch(row), context.device)).shape)
-
-
 def _target(job: ExampleJob, context: TermContext, name: str) -> Examples:
     """Return the encoded texts of the target domain, with the vectors of frozen sources."""
     examples = job.encode_file(context.model, name, context.note)
     if not len(examples):
-        raise InputError("no texts of the target domain", path=name, fix="Set loss.adversary.text to others")
+        raise InputError(
+            "no texts of the target domain", path=name, fix="Set loss.adversary.text to a file with text"
+        )
     return examples
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from torch import Tensor, nn
 from torch.func import functional_call
@@ -64,14 +63,12 @@ class Mldg:
     """
 
     def __init__(self, config: MldgConfig, context: TermContext) -> None:
-        job = context.need_job("mldg")
-        domains: NDArray[np.integer] | None = getattr(job, "domains", None)
-        found = [] if domains is None else np.unique(domains[domains >= 0]).tolist()
+        job, found = context.need_job("mldg"), context.domains
         if len(found) < 2:
             raise RecipeError(
                 [
-                    f"loss.mldg: needs training examples of two or more domains: {len(found)}; name the file "
-                    "of each domain with --set data.train.NAME=FILE"
+                    "loss.mldg: needs training examples of two or more domains; name the file of each domain "
+                    "with --set data.train.NAME=FILE"
                 ]
             )
         if config.held_out >= len(found):
@@ -80,7 +77,7 @@ class Mldg:
             )
         self._config = config
         self._examples = job.train
-        self._rows = [np.flatnonzero(domains == domain) for domain in found]
+        self._rows = [np.flatnonzero(job.domains == domain) for domain in found]
         self._precision = context.recipe.train.precision
         self._device = context.device
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
 
 from gonie.errors import RecipeError
+from gonie.nn.inference import evaluating, to_tensors
 from gonie.nn.precision import autocast, widened
 from gonie.tasks.section import Section
 from gonie.training.loss_terms.random_numbers import same_random_numbers
@@ -46,6 +48,13 @@ class Perturb:
             )
         if not hasattr(context.model, "states_of"):
             raise RecipeError([f"loss.perturb: does not work with the task {context.recipe.task!r}"])
+        if not _reads_vectors(context):
+            raise RecipeError(
+                [
+                    "loss.perturb: the model has no token vectors to perturb; use a recipe with an encoder, "
+                    "such as ner"
+                ]
+            )
         self._config = config
         self._precision = context.recipe.train.precision
         self._device = context.device
@@ -72,6 +81,17 @@ class Perturb:
         least = torch.finfo(gradient.dtype).tiny
         r: Tensor = self._config.epsilon * scale * gradient / norms.clamp(min=least)
         return r
+
+
+def _reads_vectors(context: TermContext) -> bool:
+    """Return whether the loss of a training example depends on the vectors of its tokens."""
+    model: Any = context.model
+    batch = to_tensors(context.need_job("perturb").train.batch(np.zeros(1, dtype=np.int64)), context.device)
+    with evaluating(model):
+        vectors = model.embed(batch).detach().requires_grad_()
+        loss = model.loss_of(model.states_of(vectors, batch), batch)
+    (gradient,) = torch.autograd.grad(loss, vectors, allow_unused=True)
+    return gradient is not None
 
 
 PART = TermPart(help="loss on adversarially perturbed token vectors", section=PerturbConfig, build=Perturb)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
+from gonie.nn.inference import evaluating, to_tensors
 from gonie.tasks.section import Section
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.job import ExampleJob, Note
@@ -68,6 +70,27 @@ class TermContext:
     def device(self) -> torch.device:
         """The device of the model."""
         return next(self.model.parameters()).device
+
+    @property
+    def domains(self) -> list[int]:
+        """The numbers of the domains that training examples have, if training files are named."""
+        found = getattr(self.job, "domains", None)
+        return [] if found is None else np.unique(found[found >= 0]).tolist()
+
+    def need_states(self, term: str) -> Tensor:
+        """Return the states of a training example, or raise an error if training does not change them."""
+        model: Any = self.model
+        row = self.need_job(term).train.batch(np.zeros(1, dtype=np.int64))
+        with evaluating(model):
+            states: Tensor = model.states(to_tensors(row, self.device))
+        if not states.requires_grad:
+            raise RecipeError(
+                [
+                    f"loss.{term}: has no effect, because no trained weight changes the states that the head "
+                    "reads; train a layer of the encoder, or remove this section"
+                ]
+            )
+        return states.detach()
 
     def need_job(self, term: str) -> ExampleJob:
         """Return the job, or raise an error for a term that needs its data."""

@@ -50,6 +50,7 @@ class Transport:
 
     def __init__(self, config: TransportConfig, context: TermContext) -> None:
         context.need_start("transport")
+        context.need_states("transport")
         self._config = config
         self._start = FrozenCopy(context.model)
 
