@@ -90,6 +90,16 @@ def test_layers_are_unfrozen_one_by_one_from_the_top() -> None:
     assert not list(resting_layers(model, load_recipe("ner", DEEP).train)(0.0))
 
 
+def test_frozen_layers_do_not_count_in_unfreezing() -> None:
+    """Or the first epochs would train nothing, which fails."""
+    recipe = load_recipe("ner", [*DEEP, "train.unfreeze=1", 'train.freeze=["head", "encoder.1"]'])
+    model = synthetic(recipe).model
+    freeze_layers(model, recipe.train)
+    resting = resting_layers(model, recipe.train)
+    names = {id(layer): name for name, layer in model.layers().items()}
+    assert [[names[id(layer)] for layer in resting(done)] for done in (0.0, 1.0)] == [["embedding"], []]
+
+
 def test_each_layer_learns_slower_than_the_one_above() -> None:
     recipe = load_recipe("ner", [*DEEP, "train.layer_rate=0.5", "model.elmo=none"])
     model = synthetic(recipe).model

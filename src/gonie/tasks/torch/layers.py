@@ -94,9 +94,18 @@ def count_weights(model: nn.Module) -> tuple[int, int]:
     return sum(weight.numel() for weight in model.parameters() if weight.requires_grad), total
 
 
+def trained_layers(model: Any) -> dict[str, nn.Module]:
+    """Return the layers with trained weights, which may be those of adapters."""
+    layers: Mapping[str, nn.Module] = model.layers()
+    return {name: layer for name, layer in layers.items() if any(w.requires_grad for w in layer.parameters())}
+
+
 def resting_layers(model: Any, config: TrainConfig) -> Callable[[float], Iterable[nn.Module]]:
-    """Return the function that returns the layers that are not trained yet after some epochs."""
-    layers = list(model.layers().values())
+    """Return the function that returns the layers that are not trained yet after some epochs.
+
+    Layers without trained weights, such as frozen ones, do not count, so one layer is always trained.
+    """
+    layers = list(trained_layers(model).values())
 
     def resting(epochs_done: float) -> Iterable[nn.Module]:
         if not config.unfreeze:
