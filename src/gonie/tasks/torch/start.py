@@ -71,12 +71,18 @@ class Start:
     adapted: bool = False
     """Whether the new model has adapters. They change only vectors of words in the new training file."""
     earlier: tuple[tuple[Path, CorpusRecipe], ...] = ()
-    """The runs that it started from itself, the latest first, with their recipes."""
+    """The runs that it started from itself, the latest first, with their recipes, as far as they remain."""
 
     @property
     def lineage(self) -> tuple[tuple[Path, CorpusRecipe], ...]:
         """Its run and all earlier ones."""
         return ((self.folder, self.recipe), *self.earlier)
+
+    @property
+    def gone(self) -> Path | None:
+        """The folder of the first earlier run that can no longer be read, if any."""
+        *_, (_, first) = self.lineage
+        return None if first.train.start is None else Path(first.train.start)
 
     @property
     def words(self) -> Encoding:
@@ -108,8 +114,7 @@ class Start:
     @property
     def _may_have_pretrained_vectors(self) -> bool:
         """Whether it or an earlier run has pretrained vectors, or an earlier run is gone."""
-        *_, (_, first) = self.lineage
-        return first.train.start is not None or any(recipe.data.vectors for _, recipe in self.lineage)
+        return self.gone is not None or any(recipe.data.vectors for _, recipe in self.lineage)
 
     @torch.no_grad()
     def copy_to(self, model: nn.Module, encoding: TaskEncoding) -> Copied:
