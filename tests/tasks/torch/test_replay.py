@@ -245,8 +245,8 @@ def test_runs_whose_labels_were_not_kept_are_not_replayed(chain: Path, tmp_path:
     third(chain, "train.replay=5", f"train.start={tmp_path / 'places'}", notes=notes)
     assert [note.split(":")[0] for note in notes if note.startswith("replay")] == ["replay of places"]
     assert (
-        f"train.replay: no sentences of {chain / 'first'}: {tmp_path / 'places'} did not keep the labels of its "
-        "start (train.keep_labels)"
+        f"train.replay: no sentences of {chain / 'first'}: {tmp_path / 'places'} did not keep the labels of "
+        "its start (train.keep_labels)"
     ) in notes
 
 

@@ -175,18 +175,6 @@ def test_words_that_adapters_left_alone_are_trained_by_the_next_model(
     assert part.fixed is None
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [(), ("model.adapter.kind=low-rank",), ("model.adapter.kind=bottleneck", "model.adapter.hidden=3")],
-)
-def test_bottleneck_adapters_of_a_start_are_never_lost(
-    changes: tuple[str, ...], adapted_runs: Callable[[str], Path], other: Path
-) -> None:
-    job = prepare(recipe_from(adapted_runs("bottleneck"), other, *changes), lambda text: None)
-    with pytest.raises(RecipeError, match=r"train\.start: .*(bottleneck adapters|has the shape)"):
-        build_model(job)
-
-
 def test_the_bundle_of_a_model_with_low_rank_adapters_is_as_large_as_without(
     adapted_runs: Callable[[str], Path], start: Path, other: Path, quiet: Any, tmp_path: Path
 ) -> None:
@@ -252,6 +240,12 @@ def test_a_file_without_new_words_has_only_copied_vectors(start: Path, toy: Path
     recipe = load_recipe(toy / "toy.toml", [f"train.start={start}", 'model.head.direct=["spelling"]'])
     build_model(prepare(with_shape_of_start(recipe, print), lambda text: None), told.append)
     assert re.search(r"; word vectors: [\d,]+ copied$", told[0])
+
+
+def test_typing_errors_can_be_corrected_in_a_model_with_a_start(start: Path, other: Path) -> None:
+    job: Any = prepare(recipe_from(start, other, "data.correct_typos=true"), lambda text: None)
+    assert job.encoding.correction("Zolta") == "zoltan"
+    assert prepare(recipe_from(start, other), lambda text: None).encoding.correction("Zolta") is None
 
 
 def test_the_shape_of_the_network_is_that_of_the_start(start: Path, other: Path) -> None:

@@ -94,8 +94,8 @@ def _of_starts(start: Start, reader: MemoryReader[Example], note: Note) -> Itera
         if not recipe.train.keep_labels:
             if others := [str(each) for each, _ in start.earlier[number:]]:
                 note(
-                    f"train.replay: no {reader.noun} of {', '.join(others)}: {folder} did not keep the labels "
-                    f"of its start (train.keep_labels)"
+                    f"train.replay: no {reader.noun} of {', '.join(others)}: {folder} did not keep the "
+                    "labels of its start (train.keep_labels)"
                 )
             return
     if start.gone is not None:

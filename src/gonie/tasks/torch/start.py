@@ -5,7 +5,7 @@ characters, features, labels) are copied, and so are all weights that belong to 
 start with the vector by which the start reads them, that of another form or of the unknown word. Other
 characters start as the unknown character, and other features with zeros. So before the first step, the states
 of the new model are those of the start for any text. Low-rank changes of the start are merged into its
-weights. Bottleneck adapters cannot be merged, so the new model must have them too.
+weights. Bottleneck adapters cannot be merged, so the new model has them too (``gonie.tasks.start``).
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Start:
         indices = _Indices(encoding, self.encoding)
         places = _indexed(model)
         adapters = _adapters(model)
-        copied, fresh, problems = 0, [], self._lost_adapters(model)
+        copied, fresh, problems = 0, [], []
         words = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
         known = torch.from_numpy(_known(encoding.vocabularies["words"], self.words.words))  # (V,)
         for name, weight in model.named_parameters():
@@ -152,17 +152,6 @@ class Start:
         found = self._read_as(encoding.vocabularies["words"])[UNKNOWN + 1 :] != UNKNOWN
         vectors = None if words is None else (int(found.sum()), int((~found).sum()))
         return Copied(copied, total, tuple(fresh), vectors)
-
-    def _lost_adapters(self, model: nn.Module) -> list[str]:
-        """Return a problem if the start has bottleneck adapters that ``model`` does not have."""
-        adapter = self.recipe.model.adapter
-        kept = _adapters(self.model) & set(_plain_weights(self.model))
-        if adapter is None or kept <= {_unwrapped(model, name) for name in _adapters(model)}:
-            return []
-        return [
-            "it has bottleneck adapters, which cannot be merged; set model.adapter.kind=bottleneck and "
-            f"model.adapter.hidden={adapter.hidden}"
-        ]
 
 
 @dataclass(frozen=True)
