@@ -21,7 +21,7 @@ from gonie.errors import GonieError
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
-from gonie.tasks.torch.layers import adapters_note, freeze_layers, part_rates
+from gonie.tasks.torch.layers import freeze_layers, layer_notes, part_rates
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
@@ -98,8 +98,9 @@ def build_model(job: Job, note: Note | None = None) -> nn.Module:
             if note is not None:
                 note(f"started from {examples.start.folder}: {copied}")
         freeze_layers(model, job.recipe.train)
-        if job.recipe.model.adapter is not None and note is not None:
-            note(adapters_note(model))
+        if note is not None:
+            for text in layer_notes(model, job.recipe):
+                note(text)
     return model
 
 

@@ -6,7 +6,6 @@ order of the writes leaves a resumable run if the process is killed at any momen
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping

@@ -21,6 +21,7 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import BUNDLE
 from gonie.tasks.sections import AdapterConfig
 from gonie.tasks.start import with_shape_of_start
+from gonie.tasks.torch.layers import count_weights
 from gonie.tasks.torch.prepare import data_key, prepare
 from gonie.tasks.torch.trained import load_trained
 from gonie.text.types import Sentence
@@ -122,6 +123,7 @@ def test_adapters_change_nothing_before_the_first_step(kind: str, start: Path, o
     assert all(name.startswith("heads.") or "change" in name or "er." in name for name in names)
     assert "new:" not in told[0]
     assert re.fullmatch(r"adapters: [\d,]+ of [\d,]+ parameters are trained, [\d.]+%", told[1])
+    assert len({re.search(r"of ([\d,]+) parameters", note)[1] for note in told}) == 1, "one size"  # type: ignore[index]
 
 
 def test_adapters_change_only_vectors_of_words_in_the_training_file(start: Path, other: Path) -> None:
@@ -211,6 +213,16 @@ def test_types_that_mean_the_same_as_those_of_the_start_are_named(
     assert any("rename them: --set data.map.person=PER" in note for note in notes) == told
 
 
+def test_weights_of_which_nothing_is_copied_are_listed_as_new(start: Path, other: Path) -> None:
+    told: list[str] = []
+    job = prepare(recipe_from(start, other, "model.head.kind=softmax"), lambda text: None)
+    model = build_model(job, told.append)
+    assert "new:" not in told[0], "O is shared"
+    job.encoding.labels = tuple(f"{label}2" for label in job.encoding.labels)
+    copied = job.start.copy_to(model, job.encoding)  # type: ignore[union-attr]
+    assert "heads.tags.scores.bias" in copied.fresh
+
+
 def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:
     kept = prepare(recipe_from(start, other, "train.keep_labels=true"), lambda text: None).encoding.labels
     assert {"S-PER", "S-LOC", "S-ARTIST"} <= set(kept)
@@ -229,7 +241,7 @@ def test_words_that_begin_as_the_unknown_word_do_not_count_as_copied(
     assert unknown
     assert f"; word vectors: {len(known)} copied, {len(unknown)} of new words, which begin as the" in told[0]
     copied, total = re.search(r"([\d,]+) of ([\d,]+) parameters copied", told[0]).groups()  # type: ignore[union-attr]
-    assert int(total.replace(",", "")) == sum(weight.numel() for weight in model.parameters())
+    assert int(total.replace(",", "")) == count_weights(model)[1]
     if not adapter:  # with adapters, vectors of other words are fixed and no parameters
         whole = sum(weight.numel() for weight in old.model.parameters())
         assert int(copied.replace(",", "")) == whole, "every parameter of the start, and no other"

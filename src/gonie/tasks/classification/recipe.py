@@ -81,8 +81,8 @@ class TextDataConfig(NoisyCorpusConfig):
             return self
         if self.folds == 1 or self.fold > self.folds:
             raise ValueError(
-                f"data.fold: {self.fold} of {self.folds} folds; data.folds must be at least 2, and data.fold at "
-                "most data.folds"
+                f"data.fold: {self.fold} of {self.folds} folds; data.folds must be at least 2, and "
+                "data.fold at most data.folds"
             )
         if self.test is not None:
             raise ValueError(
