@@ -18,6 +18,7 @@ import torch
 from torch import nn
 
 from gonie.errors import GonieError
+from gonie.tasks.paths import file_stamps
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
@@ -126,6 +127,7 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=with_files(job.fingerprint(), terms),
         recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
+        files=file_stamps(job.recipe),
         terms=EpochLosses(recorded_terms(terms), device),
     )
     return TrainingSession(model, setup, terms, state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from gonie.errors import BundleError, RecipeError, ResumeError
+from gonie.errors import RecipeError, ResumeError
 from gonie.features.vocabulary import Vocabulary
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.inference import to_tensors
@@ -310,8 +311,24 @@ def test_a_run_resumes_only_with_the_start_that_it_began_with(
     assert json.loads((tmp_path / "run" / "evaluation.json").read_text("utf-8"))["dev"]
     best = other_start / "best.safetensors"
     best.write_bytes((start / "best.safetensors").read_bytes())
-    with pytest.raises((ResumeError, BundleError)):
+    with pytest.raises(RecipeError, match=r"^train\.start: .*the weights do not fit"):
         resume_run(tmp_path / "run", quiet)
+    shutil.rmtree(other_start)
+    with pytest.raises(RecipeError, match=r"^train\.start: .*not a training run"):
+        resume_run(tmp_path / "run", quiet)
+
+
+def test_a_start_that_was_trained_again_is_named_on_resuming(
+    toy: Path, other: Path, tmp_path: Path, quiet: Any
+) -> None:
+    first, second = (tmp_path / name for name in ("first", "second"))
+    assert start_run(load_recipe(toy / "toy.toml", ["train.epochs=1"]), first, quiet) is not None
+    recipe = load_recipe(toy / "toy.toml", ["train.epochs=1", f"train.start={first}"])
+    assert start_run(recipe, second, quiet) is not None
+    best = first / "best.safetensors"
+    best.write_bytes((second / "best.safetensors").read_bytes())
+    with pytest.raises(ResumeError, match=rf"^changed since this run began: {best}\. Undo"):
+        resume_run(second, quiet)
 
 
 def test_a_merged_vocabulary_has_the_sums_of_the_counts() -> None:
