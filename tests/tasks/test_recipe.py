@@ -184,6 +184,16 @@ def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> N
         ("data.tag_column=[1]", "data.tag_column: must be a whole number or a text: [1]"),
         ("data.columns.pos=x", "data.columns.pos: must be a whole number: 'x'"),
         ("data.columns=x", "data.columns: must be a table of names and values: 'x'"),
+        (
+            "loss.adversary=true",
+            "loss.adversary: must be a table of names and values: true. For example: "
+            "--set loss.adversary.weight=1",
+        ),
+        (
+            "data.leave_out=law",
+            "data.leave_out: needs a training file for each of several domains; name them",
+        ),
+        ("data.noise.copies=1", "data.noise.copies works only with Korean text"),
         ("train=3", "train: must be a section with keys of its own: 3"),
         (
             "train.episodes=10",
@@ -301,3 +311,23 @@ def test_a_written_recipe_names_its_origin(tmp_path: Path) -> None:
 def test_a_written_recipe_contains_every_training_key() -> None:
     values = tomllib.loads(write_recipe(load_recipe("ner")))
     assert set(values["train"]) == set(TrainConfig.model_fields) - {"start", "episodes"}  # unset
+
+
+NAMED = ("data.train.web=a.conll", "data.train.news=b.conll")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (["data.leave_out=law"], "data.leave_out: unknown domain 'law'; use web or news"),
+        (
+            ["data.train.more=./a.conll"],
+            "data.train.web and data.train.more are the same file: ./a.conll; remove one",
+        ),
+    ],
+)
+def test_domains_that_cannot_be_meant_are_refused(changes: list[str], message: str) -> None:
+    """A file with two names would be trained on twice, and left out of neither."""
+    with pytest.raises(RecipeError) as caught:
+        load_recipe("ner", [*NAMED, *changes])
+    assert str(caught.value) == f"ner: {message}"

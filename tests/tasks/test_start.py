@@ -83,10 +83,71 @@ def test_a_recipe_without_a_language_takes_that_of_the_start(here: Path) -> None
 def test_the_user_is_told_that_settings_of_the_network_do_not_apply() -> None:
     told: list[str] = []
     with_shape_of_start(load_recipe("ner", ["model.encoder.hidden=50", *RUN]), told.append)
-    assert told == [
-        "as in news, where training starts (settings of the recipe for these keys do not apply): "
-        "model.encoder.hidden = 7"
-    ]
+    assert told == ["train.start: taken from runs/news instead of your settings: model.encoder.hidden = 7"]
+
+
+def test_settings_that_do_not_apply_are_spelled_as_in_a_recipe(here: Path) -> None:
+    """So that they can be copied into one."""
+    changes = ["model.elmo=none", "data.lowercase=false", "model.encoder.kind=rnn", "model.features.width=3"]
+    start = load_recipe("ner", [*changes, 'model.features.groups=["spelling"]', "model.chars=none"])
+    (here / "runs" / "news" / "recipe.toml").write_text(write_recipe(start), "utf-8")
+    told: list[str] = []
+    with_shape_of_start(load_recipe("ner", RUN), told.append)
+    listed = (
+        'model.encoder.kind = "rnn"',
+        "data.lowercase = false",
+        "model.chars = none",
+        'model.features.groups = ["spelling"], model.features.width = 3',
+    )
+    assert all(setting in told[0] for setting in listed)
+
+
+@pytest.mark.parametrize(
+    ("start", "changes", "wanted"),
+    [
+        ("false", ["data.correct_typos=true"], True),
+        ("true", ["data.correct_typos=false"], False),
+        ("true", [], True),
+        ("false", [], False),
+    ],
+)
+def test_correct_typos_is_that_of_the_start_unless_it_is_set(
+    here: Path, start: str, changes: list[str], wanted: bool
+) -> None:
+    """It has no weights, so a trained model can be given it."""
+    recipe = load_recipe("ner", ["model.elmo=none", f"data.correct_typos={start}"])
+    (here / "runs" / "news" / "recipe.toml").write_text(write_recipe(recipe), "utf-8")
+    resolved = with_shape_of_start(load_recipe("ner", [*RUN, *changes]), lambda text: None)
+    assert resolved.data.correct_typos == wanted
+    assert with_shape_of_start(resolved, lambda text: None) == resolved
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            [],
+            "train.start: runs/news has bottleneck adapters, which cannot be merged; set "
+            "model.adapter.kind=bottleneck and model.adapter.hidden=5",
+        ),
+        (
+            ["model.adapter.rank=4"],
+            "train.start: runs/news has bottleneck adapters, which cannot be merged; set "
+            "model.adapter.kind=both and model.adapter.hidden=5",
+        ),
+        (
+            ["model.adapter.kind=both", "model.adapter.hidden=8"],
+            "model.adapter.hidden: the start has 5; set model.adapter.hidden=5",
+        ),
+    ],
+)
+def test_bottleneck_adapters_of_a_start_that_would_be_lost_are_refused(
+    here: Path, changes: list[str], message: str
+) -> None:
+    adapted = ["model.elmo=none", "model.adapter.kind=bottleneck", "model.adapter.hidden=5"]
+    (here / "runs" / "news" / "recipe.toml").write_text(write_recipe(load_recipe("ner", adapted)), "utf-8")
+    assert refusal(load_recipe("ner", [*RUN, *changes])) == message
+    notes(load_recipe("ner", [*RUN, *adapted]))  # not refused
 
 
 # --- settings that need a start --------------------------------------------------------------------------
@@ -119,6 +180,10 @@ def test_adapters_that_no_step_trains_are_refused(kind: str) -> None:
             "train.unfreeze: without train.start, the head is trained first on layers with",
         ),
         (
+            ['train.freeze=["embedding"]'],
+            "train.freeze: without train.start, these layers keep random weights: embedding",
+        ),
+        (
             ["model.head.kind=prototypes"],
             "model.head.kind = prototypes: without train.start, the encoder has",
         ),
@@ -143,6 +208,7 @@ def test_a_setting_that_is_rarely_meant_is_noted(changes: list[str], words: str)
         ["train.layer_rate=0.9"],
         ["model.head.kind=prototypes", "train.episodes.number=3"],
         [*RUN, "train.unfreeze=1"],
+        [*RUN, 'train.freeze=["embedding"]'],
         [*RUN, "model.head.kind=prototypes"],
         [*RUN, "train.keep_labels=true", "loss.distill.weight=1"],
         [*RUN, "train.keep_labels=true", "train.replay=20"],

@@ -635,7 +635,7 @@ def test_resuming_with_changed_data_is_refused(gonie: Command, name: str, fresh:
     (fresh / name).write_text(text.replace("Seoul", "Lima", 1), "utf-8")
     before = (fresh / "run/last.safetensors").read_bytes()
     assert gonie(*train(fresh / "small.toml", fresh / "run", resume=True)).refused(
-        "a file that the recipe names changed since this run began"
+        f"changed since this run began: {fresh / name}. Undo the change"
     )
     assert (fresh / "run/last.safetensors").read_bytes() == before
     if name == "train.conll":  # with the old file restored, as the message says, it resumes

@@ -25,7 +25,7 @@ SEEN_NOTE = (
 UNCERTAINTIES = {
     "lowest": "least certain answer",
     "total_entropy": "total entropy",
-    "data_entropy": "mean entropy of the models",
+    "data_entropy": "mean entropy of the models or passes",
     "mutual_information": "mutual information",
 }
 """The names of scores of uncertainty."""

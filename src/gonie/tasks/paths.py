@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from gonie.errors import InputError
-from gonie.tasks.run_files import BILM, RECIPE, RUNS
+from gonie.tasks.run_files import BEST, BILM, RECIPE, RUNS
 
 BUNDLED = "bundled:"
 SectionType = TypeVar("SectionType", bound=BaseModel)
@@ -101,6 +101,14 @@ def missing_paths(section: BaseModel) -> list[str]:
     return [
         f"{key}: {problem}" for key, path, mark in _named(section, "") if (problem := _problem(path, mark))
     ]
+
+
+def file_stamps(section: BaseModel) -> dict[str, str]:
+    """Return the size and the time of the last change of each file and run in the section, by path."""
+    named = ((locate(path), mark.what) for _, path, mark in _named(section, ""))
+    files = [path / BEST if what == "run" else path for path, what in named if what in ("file", "run")]
+    stamps = {str(path): path.stat() for path in files if path.exists()}
+    return {path: f"{found.st_size} {found.st_mtime_ns}" for path, found in stamps.items()}
 
 
 def _named(section: BaseModel, prefix: str) -> Iterator[tuple[str, str, PathTo]]:

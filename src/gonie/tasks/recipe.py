@@ -24,6 +24,7 @@ from gonie.tasks.paths import PathTo, locate
 from gonie.tasks.section import ChoiceOf
 from gonie.tasks.sections import Recipe, with_sources
 from gonie.tasks.table import TASKS
+from gonie.tasks.written_recipe import toml_value
 
 SPLITS = ("train", "dev", "test")
 """Keys of ``data`` that are a file or named files."""
@@ -314,7 +315,13 @@ def explain_invalid(kind: type[BaseModel], error: ValidationError) -> list[str]:
     details: dict[str, list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         details.setdefault(".".join(_key(kind, detail["loc"])) or "recipe", []).append(detail)
-    return [f"{key}: {_reason(kind, key, found)}" for key, found in details.items()]
+    return [_with_key(kind, key, _reason(kind, key, found)) for key, found in details.items()]
+
+
+def _with_key(kind: type[BaseModel], key: str, reason: str) -> str:
+    """Return the reason after its key, or alone if it begins with a whole key: ``data.leave_out: …``."""
+    section, dot, _ = reason.partition(".")
+    return reason if dot and section in kind.model_fields else f"{key}: {reason}"
 
 
 def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str:
@@ -338,10 +345,11 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
         near = difflib.get_close_matches(str(first["input"]), _choices(kind, place), n=1)
         advice = f"; did you mean {near[0]!r}?" if near else ""
     elif first["type"] == "dict_type":
-        advice = _table_advice(kind, place, first["input"])
+        advice = _table_advice(kind, key, place, first["input"])
     elif first["type"].startswith("model_"):
         advice = _section_advice(kind, key, first["input"])
-    return f"must be {wanted}: {first['input']!r}{advice}"
+    value = first["input"]
+    return f"must be {wanted}: {toml_value(value) if isinstance(value, bool) else repr(value)}{advice}"
 
 
 def _choices(kind: type[BaseModel], place: list[str]) -> list[str]:
@@ -352,8 +360,11 @@ def _choices(kind: type[BaseModel], place: list[str]) -> list[str]:
     return [choice for choice in options if isinstance(choice, str)]
 
 
-def _table_advice(kind: type[BaseModel], place: list[str], value: object) -> str:
-    """Return the names of a table and a setting that works, or nothing if any name is allowed."""
+def _table_advice(kind: type[BaseModel], key: str, place: list[str], value: object) -> str:
+    """Return the names of a table and a setting that works, or only an example if any name is allowed."""
+    top = kind.model_fields.get(place[0])
+    if top is not None and top.examples:
+        return f". For example: --set {key}.{top.examples[0]}"
     field = _fields(kind, place[:-1]).get(place[-1])
     marks = [
         mark

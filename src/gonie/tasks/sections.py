@@ -7,6 +7,7 @@ keys raise an error.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model, field_validator, model_validator
@@ -16,7 +17,7 @@ from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.augment import KOREAN_KINDS, AugmentConfig
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import ADAPTERS, CHARS, CONTEXTUAL, ENCODERS, choices
-from gonie.tasks.paths import CacheFolder, InputFile, RunFolder
+from gonie.tasks.paths import CacheFolder, InputFile, RunFolder, locate
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.text.label_map import parse_map
 from gonie.text.noise import KINDS
@@ -140,11 +141,22 @@ class CorpusConfig(Section):
     @model_validator(mode="after")
     def _known_domain(self) -> CorpusConfig:
         if isinstance(self.train, dict) and not self.train:
-            raise ValueError("train has no files")
-        names = list(self.train) if isinstance(self.train, dict) else []
-        if self.leave_out is not None and (self.leave_out not in names or len(names) < 2):
-            known = ", ".join(names) or "none"
-            raise ValueError(f"leave_out: no domain {self.leave_out!r} among several in train: {known}")
+            raise ValueError("data.train has no files")
+        domains = _by_domain(self.train)
+        by_path: dict[Path, str] = {}
+        for name, file in domains.items():
+            other = by_path.setdefault(locate(file).absolute(), name)
+            if other != name:
+                raise ValueError(
+                    f"data.train.{other} and data.train.{name} are the same file: {file}; remove one"
+                )
+        if self.leave_out is not None and len(domains) < 2:
+            raise ValueError(
+                "data.leave_out: needs a training file for each of several domains; name them with "
+                "--set data.train.NAME=FILE"
+            )
+        if self.leave_out is not None and self.leave_out not in domains:
+            raise ValueError(f"data.leave_out: unknown domain {self.leave_out!r}; use {' or '.join(domains)}")
         return self
 
     def files(self, split: Literal["train", "dev", "test"]) -> dict[str, str]:
@@ -190,12 +202,12 @@ class NoisyCorpusConfig(CorpusConfig):
     @model_validator(mode="after")
     def _noise_is_korean(self) -> NoisyCorpusConfig:
         if self.noise.copies and self.language != "ko":
-            raise ValueError('noise.copies works only with Korean text (language = "ko"); set it to 0')
+            raise ValueError('data.noise.copies works only with Korean text (language = "ko"); set it to 0')
         korean = [kind for kind in self.augment.kinds if kind in KOREAN_KINDS]
         if self.augment.copies and korean and self.language != "ko":
             raise ValueError(
-                f'augment.kinds: {", ".join(korean)} works only with Korean text (language = "ko"); '
-                "remove it from augment.kinds"
+                f'data.augment.kinds: {", ".join(korean)} works only with Korean text (language = "ko"); '
+                "remove it from data.augment.kinds"
             )
         return self
 
@@ -459,7 +471,9 @@ class CorpusRecipe(Recipe):
     model: EmbeddingConfig = Field(description="the model")
     train: TrainConfig = Field(default=TrainConfig(), description="training")
     loss: dict[str, dict[str, Any]] = Field(
-        default={}, description="additional loss terms: [loss.NAME] with the keys of the term"
+        default={},
+        description="additional loss terms: [loss.NAME] with the keys of the term",
+        examples=["weight=1"],
     )
     variants: dict[str, dict[str, Any]] = Field(
         default={},

@@ -18,16 +18,21 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import RECIPE
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
+from gonie.tasks.written_recipe import toml_value
 
 OWN_PARTS = frozenset({"head", "dropout", "adapter"})
 """Keys of ``model`` that a new model does not take from its start."""
 LOOKUP = (
-    *("language", "unit", "fold_text", "lowercase", "digits", "correct_typos"),
+    *("language", "unit", "fold_text", "lowercase", "digits"),
     *("backoff", "user_dictionary"),
 )
 """Keys of ``data`` that determine the words of a text. They are those of the start."""
 FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
+UNLESS_SET = ("correct_typos",)
+"""Keys of ``data`` on which no weights depend. They are those of the start unless the recipe sets them."""
+BOTTLENECKS = ("bottleneck", "both")
+"""The kinds of adapters with bottlenecks."""
 
 Type = TypeVar("Type", bound=CorpusRecipe)
 
@@ -60,8 +65,11 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     if start.task != recipe.task:
         return recipe  # refused when the start is loaded
     _refuse_other_language(recipe, start)
+    if problems := list(_lost_adapters(recipe, start)):
+        raise RecipeError(problems)
     parts = {key: getattr(start.model, key) for key in _keys(start.model) if key not in OWN_PARTS}
-    words = {key: getattr(start.data, key) for key in (*LOOKUP, *FEATURES) if key in _keys(start.data)}
+    lookup = (*LOOKUP, *FEATURES, *(key for key in UNLESS_SET if key not in recipe.data.model_fields_set))
+    words = {key: getattr(start.data, key) for key in lookup if key in _keys(start.data)}
     changed = recipe.model_copy(
         update={
             "model": recipe.model.model_copy(update=parts),
@@ -69,11 +77,8 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
         }
     )
     own, new = recipe.model_dump(mode="json"), changed.model_dump(mode="json")
-    if found := [f"{key} = {value}" for key, value in _changes(own, new)]:
-        note(
-            f"as in {Path(name).name}, where training starts (settings of the recipe for these keys do not "
-            f"apply): {', '.join(found)}"
-        )
+    if found := [f"{key} = {toml_value(value)}" for key, value in _changes(own, new)]:
+        note(f"train.start: taken from {name} instead of your settings: {', '.join(found)}")
     for key, source in recipe.model.contextual.items():
         if source.undecided and getattr(changed.model, key) is None:
             note(
@@ -96,6 +101,21 @@ def _refuse_other_language(recipe: CorpusRecipe, start: CorpusRecipe) -> None:
             f"data.unit = {own.token_unit}. Start from a model of the same language, or remove train.start"
         ]
     )
+
+
+def _lost_adapters(recipe: CorpusRecipe, start: CorpusRecipe) -> Iterator[str]:
+    """Yield a problem if the start has bottleneck adapters that the new model would not have."""
+    own, old = recipe.model.adapter, start.model.adapter
+    if old is None or old.kind not in BOTTLENECKS:
+        return
+    if own is None or own.kind not in BOTTLENECKS:
+        kind = "bottleneck" if own is None else "both"
+        yield (
+            f"train.start: {recipe.train.start} has bottleneck adapters, which cannot be merged; set "
+            f"model.adapter.kind={kind} and model.adapter.hidden={old.hidden}"
+        )
+    elif own.hidden != old.hidden:
+        yield f"model.adapter.hidden: the start has {old.hidden}; set model.adapter.hidden={old.hidden}"
 
 
 def _lacking_start(recipe: CorpusRecipe) -> Iterator[str]:
@@ -123,6 +143,10 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
     train = recipe.train
     if train.start is None and train.unfreeze:
         yield "train.unfreeze: without train.start, the head is trained first on layers with random weights"
+    if train.start is None and train.freeze:
+        yield (
+            "train.freeze: without train.start, these layers keep random weights: " + ", ".join(train.freeze)
+        )
     if train.start is None and _is_fitted(recipe):
         yield (
             f"model.head.kind = {_head_kind(recipe)}: without train.start, the encoder has random weights, "
@@ -153,11 +177,8 @@ def _keys(section: BaseModel) -> list[str]:
 def _changes(own: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the keys of ``new`` that differ, with their values."""
     for key, value in new.items():
-        if (
-            isinstance(value, dict)
-            and isinstance(own.get(key), dict)
-            and key not in ("gazetteers", "columns")
-        ):
-            yield from _changes(own[key], value, f"{prefix}{key}.")
-        elif own.get(key) != value:
-            yield f"{prefix}{key}", "none" if value is None else value
+        before = own.get(key)
+        if isinstance(value, dict) and key not in ("gazetteers", "columns"):
+            yield from _changes(before or {}, value, f"{prefix}{key}.")
+        elif before != value:
+            yield f"{prefix}{key}", value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from gonie.errors import MissingExtraError, RecipeError
 from gonie.system.files import is_utf8
@@ -33,3 +35,10 @@ def write_recipe(recipe: Recipe, *, origin: str = "") -> str:
             ["a file name is not valid UTF-8, so it cannot be written to a recipe; rename the file"]
         )
     return f"{ORIGIN}{origin}\n{text}" if origin and origin.isprintable() else text
+
+
+def toml_value(value: Any) -> str:
+    """Return a value as TOML, on one line: ``false``, ``"text"``, ``{city = "a.txt"}``; ``none`` for None."""
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key} = {toml_value(inner)}' for key, inner in value.items())}}}"
+    return "none" if value is None else json.dumps(value, ensure_ascii=False, default=str)

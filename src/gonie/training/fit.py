@@ -18,10 +18,11 @@ import torch
 from torch import nn
 
 from gonie.errors import GonieError
+from gonie.tasks.paths import file_stamps
 from gonie.tasks.sections import CorpusRecipe, LearningConfig
 from gonie.tasks.torch.checkpoint import save_weights
 from gonie.tasks.torch.job import ExampleJob, Job, Note
-from gonie.tasks.torch.layers import adapters_note, freeze_layers, part_rates
+from gonie.tasks.torch.layers import freeze_layers, layer_notes, part_rates
 from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.training.average import WeightAverage
 from gonie.training.folder import RunFolder
@@ -98,8 +99,9 @@ def build_model(job: Job, note: Note | None = None) -> nn.Module:
             if note is not None:
                 note(f"started from {examples.start.folder}: {copied}")
         freeze_layers(model, job.recipe.train)
-        if job.recipe.model.adapter is not None and note is not None:
-            note(adapters_note(model))
+        if note is not None:
+            for text in layer_notes(model, job.recipe):
+                note(text)
     return model
 
 
@@ -125,6 +127,7 @@ def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
         loss=torch.zeros((), dtype=torch.float64, device=device),
         fingerprint=with_files(job.fingerprint(), terms),
         recipe=hashlib.sha256(job.recipe.model_dump_json().encode()).hexdigest(),
+        files=file_stamps(job.recipe),
         terms=EpochLosses(recorded_terms(terms), device),
     )
     return TrainingSession(model, setup, terms, state)

@@ -6,7 +6,6 @@ order of the writes leaves a resumable run if the process is killed at any momen
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,7 +29,7 @@ from gonie.tasks.torch.compiled_loops import must_compile
 from gonie.tasks.torch.job import Evaluated, Job, RunOutput, TrainedRun
 from gonie.tasks.torch.prepare import prepare
 from gonie.tasks.torch.training_setup import Rows
-from gonie.tasks.written_recipe import recipe_origin, write_recipe
+from gonie.tasks.written_recipe import recipe_origin, toml_value, write_recipe
 from gonie.training.cost import metered_run, metered_scoring
 from gonie.training.fit import (
     COMPILING,
@@ -192,7 +191,7 @@ def _differences(own: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str 
 
 
 def _value(value: Any) -> str:
-    return "unset" if value is None else json.dumps(value, ensure_ascii=False)
+    return "unset" if value is None else toml_value(value)
 
 
 def _run(

@@ -52,6 +52,7 @@ class State:
     loss: Tensor  # () sum over the examples of this epoch so far, on the device
     fingerprint: str  # of the recipe and the data; a run resumes only with the same ones
     recipe: str = ""  # a digest of the recipe alone, to say which of the two changed
+    files: Mapping[str, str] = field(default_factory=dict)  # stamps of its files, to name the changed ones
     extra: nn.Module = field(default_factory=nn.Module)  # the loss terms with weights of their own
     terms: EpochLosses = field(default_factory=EpochLosses)  # the loss terms of this epoch so far
 
@@ -65,7 +66,7 @@ class State:
             tensors["terms"] = self.terms.sums
         progress = json.dumps(asdict(self.progress))
         metadata = {"progress": progress, "fingerprint": self.fingerprint, "recipe": self.recipe}
-        write_tensors(path, tensors, metadata)
+        write_tensors(path, tensors, {**metadata, "files": json.dumps(dict(self.files))})
 
     def restore(self, path: Path) -> None:
         """Load a state written by ``save``."""
@@ -74,6 +75,11 @@ class State:
         except BundleError as error:
             raise ResumeError(f"{error}. {_START_OVER.format(path)}") from error
         if metadata.get("fingerprint") != self.fingerprint:
+            if files := self._changed_files(metadata):
+                raise ResumeError(
+                    f"changed since this run began: {', '.join(files)}. "
+                    "Undo the change, or start a new run with another --out."
+                )
             raise ResumeError(
                 f"{path}: {self._changed(metadata)} changed since this run began. "
                 "Undo the change, or start a new run with another --out."
@@ -88,6 +94,11 @@ class State:
         if "terms" in tensors:
             self.terms.sums.copy_(tensors["terms"])
         self.progress = Progress(**json.loads(metadata["progress"]))
+
+    def _changed_files(self, metadata: Mapping[str, str]) -> list[str]:
+        """Return the files of the same recipe that have changed since a state was saved, as far as known."""
+        saved = json.loads(metadata.get("files", "{}")) if metadata.get("recipe") == self.recipe else {}
+        return [path for path, stamp in saved.items() if self.files.get(path) != stamp]
 
     def _changed(self, metadata: Mapping[str, str]) -> str:
         """Return what differs from a saved state with another fingerprint, in words."""

@@ -25,15 +25,18 @@ def recipe(**changes: Any) -> TextRecipe:
     [
         ({"model": {}}, "the model has no input"),
         ({"model": {"bag": {}}}, "the encoder has no input"),
-        ({"model": {"bag": {"chars": [0, 0]}, "words": {}}}, r"chars and words are both \[0, 0\]"),
+        (
+            {"model": {"bag": {"chars": [0, 0]}, "words": {}}},
+            r"model\.bag\.chars and model\.bag\.words are both \[0, 0\]",
+        ),
         ({"model": {"bag": {"chars": [4, 1]}, "words": {}}}, "invalid n-gram lengths"),
         (
             {"data": {"train": "x", "sentences": "text"}, "model": {"words": {}, "sentences": {}}},
             "needs texts split",
         ),
         ({"data": {"train": "x", "sentences": "mark"}}, "no second level"),
-        ({"data": {"train": "x", "folds": 10, "fold": 11}}, "invalid fold: 11 of 10"),
-        ({"data": {"train": "x", "folds": 1}}, "invalid fold: 1 of 1"),
+        ({"data": {"train": "x", "folds": 10, "fold": 11}}, r"a test: data\.fold: 11 of 10 folds"),
+        ({"data": {"train": "x", "folds": 1}}, "data.fold: 1 of 1 folds"),
         ({"data": {"train": "x", "folds": 5, "test": "y"}}, "cannot be combined with data.test"),
         ({"train": {"optimizer": "per-window"}}, "per-window is for taggers"),
         ({"model": {"words": {}, "pooling": {"kinds": []}}}, "a list of 1 or more items"),

@@ -45,3 +45,9 @@ def test_an_episode_depends_only_on_the_seed_its_epoch_and_its_number(toy: Path)
 def test_too_many_shots_are_refused(toy: Path) -> None:
     with pytest.raises(InputError, match=r"train\.episodes\.shots = 999"):
         episodes(toy, "train.episodes.shots=999")
+
+
+def test_shots_that_leave_too_few_examples_are_named(toy: Path) -> None:
+    """The file may have enough of them, so the shots of episodes are not the only key to change."""
+    with pytest.raises(InputError, match=r"lower number, or raise train\.shots = 5, which limits"):
+        episodes(toy, "train.episodes.shots=999", "train.shots=5")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +115,21 @@ def test_files_that_are_gone_are_noted(chain: Path, tmp_path: Path) -> None:
     run(tmp_path, "people", "start")
     (tmp_path / "people.conll").unlink()
     _, display = run(tmp_path, "all", "run", f"train.start={tmp_path / 'start'}")
-    assert any(note.startswith("forgetting is not measured on all old data: ") for note in display.notes)
+    told = f"forgetting is not measured on {tmp_path / 'start'}: "
+    assert any(note.startswith(told) for note in display.notes)
+
+
+def test_an_earlier_run_that_is_gone_is_noted_and_the_others_are_measured(
+    chain: Path, tmp_path: Path
+) -> None:
+    """Or the report would look complete."""
+    write_files(tmp_path, FILES, epochs=1)
+    run(tmp_path, "people", "first")
+    run(tmp_path, "people", "second", f"train.start={tmp_path / 'first'}")
+    shutil.rmtree(tmp_path / "first")
+    result, display = run(tmp_path, "all", "third", f"train.start={tmp_path / 'second'}")
+    assert f"forgetting is not measured on {tmp_path / 'first'}: folder not found" in display.notes
+    assert "old data of second" in dict(result.output.results)
 
 
 def test_a_test_file_is_enough_to_measure_forgetting(tmp_path: Path) -> None:

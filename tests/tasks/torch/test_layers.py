@@ -10,7 +10,13 @@ from gonie.nn.encoders.adapter import Adapted
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.protocols import Encoder
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.torch.layers import freeze_layers, layer_rates, lower_encoder, resting_layers
+from gonie.tasks.torch.layers import (
+    freeze_layers,
+    layer_notes,
+    layer_rates,
+    lower_encoder,
+    resting_layers,
+)
 from gonie.tasks.torch.prepare import synthetic
 
 DEEP = ("model.encoder.layers=2", "model.words.width=4", "model.chars.width=4")
@@ -88,6 +94,43 @@ def test_layers_are_unfrozen_one_by_one_from_the_top() -> None:
     three, two, one = ["embedding", "encoder.1", "encoder.2"], ["embedding", "encoder.1"], ["embedding"]
     assert found == [three, three, two, one, [], []]
     assert not list(resting_layers(model, load_recipe("ner", DEEP).train)(0.0))
+
+
+def test_frozen_layers_do_not_count_in_unfreezing() -> None:
+    """Or the first epochs would train nothing, which fails."""
+    recipe = load_recipe("ner", [*DEEP, "train.unfreeze=1", 'train.freeze=["head", "encoder.1"]'])
+    model = synthetic(recipe).model
+    freeze_layers(model, recipe.train)
+    resting = resting_layers(model, recipe.train)
+    names = {id(layer): name for name, layer in model.layers().items()}
+    assert [[names[id(layer)] for layer in resting(done)] for done in (0.0, 1.0)] == [["embedding"], []]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (['train.freeze=["embedding"]'], ["train.freeze: "]),
+        (["model.adapter.kind=low-rank"], ["adapters: "]),
+        (
+            ["train.unfreeze=2", "train.epochs=4"],
+            [
+                "train.unfreeze: training ends before these layers are trained: embedding, encoder.1; set "
+                "train.epochs to more than 6, or lower train.unfreeze"
+            ],
+        ),
+        (["train.unfreeze=2", "train.epochs=7"], []),
+        ([], []),
+    ],
+)
+def test_layers_that_are_not_trained_are_noted(changes: list[str], words: list[str]) -> None:
+    recipe = load_recipe("ner", [*DEEP, *changes])
+    model = synthetic(recipe).model
+    freeze_layers(model, recipe.train)
+    notes = list(layer_notes(model, recipe))
+    assert len(notes) == len(words)
+    assert all(note.startswith(start) for note, start in zip(notes, words, strict=True))
+    share = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
+    assert all(f": {share:,} of" in note for note in notes if "parameters" in note)
 
 
 def test_each_layer_learns_slower_than_the_one_above() -> None:

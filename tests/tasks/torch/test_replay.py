@@ -244,6 +244,10 @@ def test_runs_whose_labels_were_not_kept_are_not_replayed(chain: Path, tmp_path:
     notes: list[str] = []
     third(chain, "train.replay=5", f"train.start={tmp_path / 'places'}", notes=notes)
     assert [note.split(":")[0] for note in notes if note.startswith("replay")] == ["replay of places"]
+    assert (
+        f"train.replay: no sentences of {chain / 'first'}: {tmp_path / 'places'} did not keep the labels of "
+        "its start (train.keep_labels)"
+    ) in notes
 
 
 def test_replay_needs_a_start_and_its_labels(chain: Path) -> None:

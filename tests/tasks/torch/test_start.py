@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from gonie.errors import BundleError, RecipeError, ResumeError
+from gonie.errors import RecipeError, ResumeError
 from gonie.features.vocabulary import Vocabulary
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.inference import to_tensors
@@ -21,6 +22,7 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import BUNDLE
 from gonie.tasks.sections import AdapterConfig
 from gonie.tasks.start import with_shape_of_start
+from gonie.tasks.torch.layers import count_weights
 from gonie.tasks.torch.prepare import data_key, prepare
 from gonie.tasks.torch.trained import load_trained
 from gonie.text.types import Sentence
@@ -122,6 +124,7 @@ def test_adapters_change_nothing_before_the_first_step(kind: str, start: Path, o
     assert all(name.startswith("heads.") or "change" in name or "er." in name for name in names)
     assert "new:" not in told[0]
     assert re.fullmatch(r"adapters: [\d,]+ of [\d,]+ parameters are trained, [\d.]+%", told[1])
+    assert len({re.search(r"of ([\d,]+) parameters", note)[1] for note in told}) == 1, "one size"  # type: ignore[index]
 
 
 def test_adapters_change_only_vectors_of_words_in_the_training_file(start: Path, other: Path) -> None:
@@ -175,18 +178,6 @@ def test_words_that_adapters_left_alone_are_trained_by_the_next_model(
     assert part.fixed is None
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [(), ("model.adapter.kind=low-rank",), ("model.adapter.kind=bottleneck", "model.adapter.hidden=3")],
-)
-def test_bottleneck_adapters_of_a_start_are_never_lost(
-    changes: tuple[str, ...], adapted_runs: Callable[[str], Path], other: Path
-) -> None:
-    job = prepare(recipe_from(adapted_runs("bottleneck"), other, *changes), lambda text: None)
-    with pytest.raises(RecipeError, match=r"train\.start: .*(bottleneck adapters|has the shape)"):
-        build_model(job)
-
-
 def test_the_bundle_of_a_model_with_low_rank_adapters_is_as_large_as_without(
     adapted_runs: Callable[[str], Path], start: Path, other: Path, quiet: Any, tmp_path: Path
 ) -> None:
@@ -223,6 +214,16 @@ def test_types_that_mean_the_same_as_those_of_the_start_are_named(
     assert any("rename them: --set data.map.person=PER" in note for note in notes) == told
 
 
+def test_weights_of_which_nothing_is_copied_are_listed_as_new(start: Path, other: Path) -> None:
+    told: list[str] = []
+    job = prepare(recipe_from(start, other, "model.head.kind=softmax"), lambda text: None)
+    model = build_model(job, told.append)
+    assert "new:" not in told[0], "O is shared"
+    job.encoding.labels = tuple(f"{label}2" for label in job.encoding.labels)
+    copied = job.start.copy_to(model, job.encoding)  # type: ignore[union-attr]
+    assert "heads.tags.scores.bias" in copied.fresh
+
+
 def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:
     kept = prepare(recipe_from(start, other, "train.keep_labels=true"), lambda text: None).encoding.labels
     assert {"S-PER", "S-LOC", "S-ARTIST"} <= set(kept)
@@ -241,7 +242,7 @@ def test_words_that_begin_as_the_unknown_word_do_not_count_as_copied(
     assert unknown
     assert f"; word vectors: {len(known)} copied, {len(unknown)} of new words, which begin as the" in told[0]
     copied, total = re.search(r"([\d,]+) of ([\d,]+) parameters copied", told[0]).groups()  # type: ignore[union-attr]
-    assert int(total.replace(",", "")) == sum(weight.numel() for weight in model.parameters())
+    assert int(total.replace(",", "")) == count_weights(model)[1]
     if not adapter:  # with adapters, vectors of other words are fixed and no parameters
         whole = sum(weight.numel() for weight in old.model.parameters())
         assert int(copied.replace(",", "")) == whole, "every parameter of the start, and no other"
@@ -252,6 +253,12 @@ def test_a_file_without_new_words_has_only_copied_vectors(start: Path, toy: Path
     recipe = load_recipe(toy / "toy.toml", [f"train.start={start}", 'model.head.direct=["spelling"]'])
     build_model(prepare(with_shape_of_start(recipe, print), lambda text: None), told.append)
     assert re.search(r"; word vectors: [\d,]+ copied$", told[0])
+
+
+def test_typing_errors_can_be_corrected_in_a_model_with_a_start(start: Path, other: Path) -> None:
+    job: Any = prepare(recipe_from(start, other, "data.correct_typos=true"), lambda text: None)
+    assert job.encoding.correction("Zolta") == "zoltan"
+    assert prepare(recipe_from(start, other), lambda text: None).encoding.correction("Zolta") is None
 
 
 def test_the_shape_of_the_network_is_that_of_the_start(start: Path, other: Path) -> None:
@@ -304,8 +311,24 @@ def test_a_run_resumes_only_with_the_start_that_it_began_with(
     assert json.loads((tmp_path / "run" / "evaluation.json").read_text("utf-8"))["dev"]
     best = other_start / "best.safetensors"
     best.write_bytes((start / "best.safetensors").read_bytes())
-    with pytest.raises((ResumeError, BundleError)):
+    with pytest.raises(RecipeError, match=r"^train\.start: .*the weights do not fit"):
         resume_run(tmp_path / "run", quiet)
+    shutil.rmtree(other_start)
+    with pytest.raises(RecipeError, match=r"^train\.start: .*not a training run"):
+        resume_run(tmp_path / "run", quiet)
+
+
+def test_a_start_that_was_trained_again_is_named_on_resuming(
+    toy: Path, other: Path, tmp_path: Path, quiet: Any
+) -> None:
+    first, second = (tmp_path / name for name in ("first", "second"))
+    assert start_run(load_recipe(toy / "toy.toml", ["train.epochs=1"]), first, quiet) is not None
+    recipe = load_recipe(toy / "toy.toml", ["train.epochs=1", f"train.start={first}"])
+    assert start_run(recipe, second, quiet) is not None
+    best = first / "best.safetensors"
+    best.write_bytes((second / "best.safetensors").read_bytes())
+    with pytest.raises(ResumeError, match=rf"^changed since this run began: {best}\. Undo"):
+        resume_run(second, quiet)
 
 
 def test_a_merged_vocabulary_has_the_sums_of_the_counts() -> None:

@@ -81,11 +81,12 @@ class TextDataConfig(NoisyCorpusConfig):
             return self
         if self.folds == 1 or self.fold > self.folds:
             raise ValueError(
-                f"invalid fold: {self.fold} of {self.folds}; folds must be at least 2, fold at most folds"
+                f"data.fold: {self.fold} of {self.folds} folds; data.folds must be at least 2, and "
+                "data.fold at most data.folds"
             )
         if self.test is not None:
             raise ValueError(
-                "folds cannot be combined with data.test, because a fold is the test set; "
+                "data.folds cannot be combined with data.test, because a fold is the test set; "
                 "use --set data.test=none"
             )
         return self
@@ -136,7 +137,9 @@ class BagConfig(Section):
     @model_validator(mode="after")
     def _some_ngrams(self) -> BagConfig:
         if not (self.chars[1] or self.words[1]):
-            raise ValueError("chars and words are both [0, 0]; set one of them, or remove model.bag")
+            raise ValueError(
+                "model.bag.chars and model.bag.words are both [0, 0]; set one of them, or remove model.bag"
+            )
         return self
 
 

@@ -58,7 +58,7 @@ class PairDataConfig(CorpusConfig):
     @model_validator(mode="after")
     def _one_answer(self) -> PairDataConfig:
         if self.label_column and self.value_column:
-            raise ValueError("label_column and value_column cannot be combined; set one of them")
+            raise ValueError("data.label_column and data.value_column cannot be combined; set one of them")
         return self
 
 

@@ -51,13 +51,17 @@ def moving_tensors(model: nn.Module) -> dict[str, Tensor]:
 
     All others, such as those of a frozen language model, are the same in a new model of the recipe.
     """
-    moved = {
+    return {name: p for name, p in model.named_parameters() if p.requires_grad} | moved_buffers(model)
+
+
+def moved_buffers(model: nn.Module) -> dict[str, Tensor]:
+    """Return the buffers that training changes, by name (``MovesBuffers``)."""
+    return {
         f"{name}.{buffer}": part.get_buffer(buffer)
         for name, part in model.named_modules()
         if isinstance(part, MovesBuffers)
         for buffer in part.moves
     }
-    return {name: p for name, p in model.named_parameters() if p.requires_grad} | moved
 
 
 def save_weights(path: Path, model: nn.Module) -> None:

@@ -50,10 +50,12 @@ class EpisodeBatches:
         self._device = device
         self._sampler = EpisodeSampler(pool.mentions, shots=self._episodes.shots)
         if (len(self._sampler.types) < 2 and pool.outside < 0) or not self._sampler.types:
+            shots = config.shots
+            more = f", or raise train.shots = {shots}, which limits the examples" if shots else ""
             raise InputError(
                 f"too few types with more than train.episodes.shots = {self._episodes.shots} examples: "
                 f"{len(self._sampler.types)}",
-                fix="Set train.episodes.shots to a lower number",
+                fix=f"Set train.episodes.shots to a lower number{more}",
             )
 
     def size(self, epoch: int) -> int:

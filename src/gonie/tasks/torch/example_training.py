@@ -25,7 +25,7 @@ from gonie.tasks.torch.domain_evaluation import evaluate_domains
 from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.forgetting import measure_forgetting
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
-from gonie.tasks.torch.layers import resting_layers
+from gonie.tasks.torch.layers import count_weights, resting_layers
 from gonie.tasks.torch.training_setup import Rows, TrainingSetup
 
 SHOWN_LABELS = 12
@@ -113,7 +113,7 @@ def add_example_comparisons(
 
 def _summary(job: ExampleJob, model: nn.Module) -> Rows:
     device = next(model.parameters()).device
-    parameters = sum(parameter.numel() for parameter in model.parameters())
+    _, parameters = count_weights(model)
     return [
         ("train", f"{len(job.train):,} {job.noun}, {job.train.tokens:,} tokens"),
         ("dev", f"{job.size('dev'):,} {job.noun}"),
@@ -173,7 +173,7 @@ def _write_report(job: ExampleJob, run: TrainedRun, output: RunOutput, details: 
         details={
             **details,
             "recipe": (run.folder / RECIPE).read_text("utf-8"),
-            "parameters": f"{sum(parameter.numel() for parameter in run.model.parameters()):,}",
+            "parameters": f"{count_weights(run.model)[1]:,}",
             "train": job.recipe.data.train_name,
             "seed": job.recipe.train.seed,
             "cost": cost_rows(run.cost()),

@@ -104,10 +104,17 @@ def measure_forgetting(job: ExampleJob, bundle: Path, note: Note) -> ForgettingR
     old: list[OldScores] = []
     try:
         models = [job.load(start.folder / BUNDLE), job.load(bundle)]
-        for folder, recipe in start.lineage:
-            old += _old_scores(job, folder, recipe, models, after)
     except GonieError as error:
-        note(f"forgetting is not measured on all old data: {error}")
+        note(f"forgetting is not measured: {error}")
+        return None
+    for folder, recipe in start.lineage:
+        try:
+            old += _old_scores(job, folder, recipe, models, after)
+        except GonieError as error:
+            note(f"forgetting is not measured on {folder}: {error}")
+    if start.gone is not None:
+        why = "its recipe cannot be read" if start.gone.exists() else "folder not found"
+        note(f"forgetting is not measured on {start.gone}: {why}")
     if not old:
         return None
     return ForgettingReport(

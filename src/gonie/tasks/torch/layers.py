@@ -7,7 +7,7 @@ the head.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from torch import nn
@@ -16,7 +16,7 @@ from gonie.errors import InputError, RecipeError
 from gonie.nn.encoders.bypass import Bypass
 from gonie.nn.encoders.deep import Deep
 from gonie.nn.protocols import AdaptsPart, Encoder, WrapsPart
-from gonie.tasks.sections import TrainConfig
+from gonie.tasks.sections import CorpusRecipe, TrainConfig
 from gonie.text.report import count
 
 HEAD = "head"
@@ -82,21 +82,43 @@ def adapters_of(model: nn.Module) -> dict[str, nn.Module]:
     return {name: part for name, part in parts if isinstance(part, AdaptsPart)}
 
 
-def adapters_note(model: nn.Module) -> str:
-    """Return a sentence with the number and share of weights that are trained with adapters."""
-    trained, total = count_weights(model)
-    return f"adapters: {trained:,} of {total:,} parameters are trained, {trained / total:.1%}"
+def layer_notes(model: Any, recipe: CorpusRecipe) -> Iterator[str]:
+    """Yield a note on how much of a model is trained, and one on layers that are not unfrozen in time."""
+    config, (trained, total) = recipe.train, count_weights(model)
+    share = f"{trained / total:.1%}"
+    if recipe.model.adapter is not None:
+        yield f"adapters: {trained:,} of {total:,} parameters are trained, {share}"
+    elif config.freeze:
+        yield f"train.freeze: {trained:,} of {total:,} parameters are trained, {share}"
+    layers = list(trained_layers(model))
+    waits = {name: depth * config.unfreeze for depth, name in enumerate(reversed(layers))}  # in epochs
+    if late := [name for name in layers if waits[name] >= config.epochs]:
+        yield (
+            f"train.unfreeze: training ends before these layers are trained: {', '.join(late)}; set "
+            f"train.epochs to more than {max(waits.values()):g}, or lower train.unfreeze"
+        )
 
 
 def count_weights(model: nn.Module) -> tuple[int, int]:
-    """Return the number of trained weights and that of all weights, including fixed vectors."""
-    total = sum(tensor.numel() for tensor in model.state_dict().values() if tensor.is_floating_point())
-    return sum(weight.numel() for weight in model.parameters() if weight.requires_grad), total
+    """Return the number of trained parameters, and that of all, which include fixed vectors."""
+    shared = {name for name, _ in model.named_parameters(remove_duplicate=False)}
+    fixed = {name: tensor for name, tensor in model.state_dict().items() if name not in shared}
+    weights = [*model.parameters(), *(tensor for tensor in fixed.values() if tensor.is_floating_point())]
+    return sum(weight.numel() for weight in weights if weight.requires_grad), sum(w.numel() for w in weights)
+
+
+def trained_layers(model: Any) -> dict[str, nn.Module]:
+    """Return the layers with trained weights, which may be those of adapters."""
+    layers: Mapping[str, nn.Module] = model.layers()
+    return {name: layer for name, layer in layers.items() if any(w.requires_grad for w in layer.parameters())}
 
 
 def resting_layers(model: Any, config: TrainConfig) -> Callable[[float], Iterable[nn.Module]]:
-    """Return the function that returns the layers that are not trained yet after some epochs."""
-    layers = list(model.layers().values())
+    """Return the function that returns the layers that are not trained yet after some epochs.
+
+    Layers without trained weights, such as frozen ones, do not count, so one layer is always trained.
+    """
+    layers = list(trained_layers(model).values())
 
     def resting(epochs_done: float) -> Iterable[nn.Module]:
         if not config.unfreeze:

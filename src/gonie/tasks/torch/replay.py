@@ -1,6 +1,7 @@
 """Replay: kept examples of the model that training starts from, which are trained on too (``train.replay``).
 
-They are drawn from the training files of the start and of all its own starts, or read from ``data.replay``.
+They are drawn from the training files of the start and of its own starts, as far as each kept the labels of
+the one before, or read from ``data.replay``. A run that did not keep them knows only the labels of its file.
 Their annotators knew only the labels of their own file.
 """
 
@@ -71,7 +72,7 @@ def replayed(
         return []
     if start is None:
         raise RecipeError(["train.replay: needs a trained model to start from; set train.start"])
-    memories = list(_of_starts(start, reader)) if file is None else [_of_file(file, start, reader)]
+    memories = list(_of_starts(start, reader, note)) if file is None else [_of_file(file, start, reader)]
     if lost := sorted({name for memory in memories for name in memory.known} - reader.labels):
         raise RecipeError(
             [
@@ -82,19 +83,23 @@ def replayed(
     return _drawn(memories, number, recipe.train.seed, reader, note)
 
 
-def _of_starts(start: Start, reader: MemoryReader[Example]) -> Iterator[Memory[Example]]:
-    """Yield the training examples of the start, and of the runs whose labels it kept."""
+def _of_starts(start: Start, reader: MemoryReader[Example], note: Note) -> Iterator[Memory[Example]]:
+    """Yield the training examples of the start, and of the runs whose labels it kept. Note the other runs."""
     way_out = f"name a file of kept {reader.noun} with --set data.replay=FILE"
-    for folder, recipe in start.lineage:
+    for number, (folder, recipe) in enumerate(start.lineage):
         for file in recipe.data.files("train").values():
             if not locate(file).is_file():
                 raise RecipeError([f"train.replay: the training file of {folder} is gone: {file}; {way_out}"])
         yield reader.read(folder.name, recipe)
         if not recipe.train.keep_labels:
+            if others := [str(each) for each, _ in start.earlier[number:]]:
+                note(
+                    f"train.replay: no {reader.noun} of {', '.join(others)}: {folder} did not keep the "
+                    "labels of its start (train.keep_labels)"
+                )
             return
-    *_, (_, first) = start.lineage
-    if first.train.start is not None:
-        raise RecipeError([f"train.replay: an earlier run is gone: {first.train.start}; {way_out}"])
+    if start.gone is not None:
+        raise RecipeError([f"train.replay: an earlier run is gone: {start.gone}; {way_out}"])
 
 
 def _of_file(file: str, start: Start, reader: MemoryReader[Example]) -> Memory[Example]:

@@ -5,18 +5,19 @@ characters, features, labels) are copied, and so are all weights that belong to 
 start with the vector by which the start reads them, that of another form or of the unknown word. Other
 characters start as the unknown character, and other features with zeros. So before the first step, the states
 of the new model are those of the start for any text. Low-rank changes of the start are merged into its
-weights. Bottleneck adapters cannot be merged, so the new model must have them too.
+weights. Bottleneck adapters cannot be merged, so the new model has them too (``gonie.tasks.start``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
@@ -26,13 +27,15 @@ from gonie.features.vocabulary import UNKNOWN, Vocabulary
 from gonie.nn.changes import BiasChange, MatrixChange, TableChange
 from gonie.nn.embeddings.words import WordEmbedding
 from gonie.nn.low_rank import LowRank
-from gonie.nn.protocols import MovesBuffers, WrapsPart
+from gonie.nn.protocols import WrapsPart
 from gonie.tasks.sections import CorpusRecipe
-from gonie.tasks.torch.layers import adapters_of
+from gonie.tasks.torch.checkpoint import moved_buffers
+from gonie.tasks.torch.layers import adapters_of, count_weights
 from gonie.text.schemes import PLAIN, type_names
 
 LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
+Ids: TypeAlias = NDArray[np.int64]
 NEW_AS_UNKNOWN = ("chars",)
 """Vocabularies whose new entries start as the unknown entry. New entries of others start with zeros."""
 
@@ -71,7 +74,9 @@ class Start:
     adapted: bool = False
     """Whether the new model has adapters. They change only vectors of words in the new training file."""
     earlier: tuple[tuple[Path, CorpusRecipe], ...] = ()
-    """The runs that it started from itself, the latest first, with their recipes."""
+    """The runs that it started from itself, the latest first, with their recipes, as far as they remain."""
+
+    _read: list[tuple[Vocabulary, Ids]] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def lineage(self) -> tuple[tuple[Path, CorpusRecipe], ...]:
@@ -79,7 +84,13 @@ class Start:
         return ((self.folder, self.recipe), *self.earlier)
 
     @property
-    def words(self) -> Encoding:
+    def gone(self) -> Path | None:
+        """The folder of the first earlier run that can no longer be read, if any."""
+        *_, (_, first) = self.lineage
+        return None if first.train.start is None else Path(first.train.start)
+
+    @property
+    def word_encoding(self) -> Encoding:
         """The encoding of its words."""
         return self.encoding if isinstance(self.encoding, Encoding) else self.encoding.words
 
@@ -93,23 +104,25 @@ class Start:
         part = next((part for part in self.model.modules() if isinstance(part, WordEmbedding)), None)
         if part is None:
             return None
-        rows = self._read_as(encoding.words)
+        rows = self._rows_read(encoding.words)
         fixed = _fixed_words(part)[rows].numpy()  # (V,)
         if not self._may_have_pretrained_vectors:
             fixed[:] = False  # only its adapters left them as they were
         if self.adapted:
-            fixed |= ~_read_here(encoding.words, self.words.words)
+            fixed |= ~_of_new_file(encoding.words, self.word_encoding.words)
         return PretrainedVectors(part.table()[rows].detach().numpy(), fixed)
 
-    def _read_as(self, words: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """Return the id by which it reads each word of a vocabulary. Shape: (V,)."""
-        return np.array([0, UNKNOWN, *map(self.words.word_id, words.strings)], dtype=np.int64)
+    def _rows_read(self, words: Vocabulary) -> Ids:
+        """Return the id by which it reads each word of a vocabulary, computed once. Shape: (V,)."""
+        if not self._read or self._read[0][0] is not words:
+            read = map(self.word_encoding.word_id, words.strings)  # slow with ``data.correct_typos``
+            self._read[:] = [(words, np.array([0, UNKNOWN, *read], dtype=np.int64))]
+        return self._read[0][1]
 
     @property
     def _may_have_pretrained_vectors(self) -> bool:
         """Whether it or an earlier run has pretrained vectors, or an earlier run is gone."""
-        *_, (_, first) = self.lineage
-        return first.train.start is not None or any(recipe.data.vectors for _, recipe in self.lineage)
+        return self.gone is not None or any(recipe.data.vectors for _, recipe in self.lineage)
 
     @torch.no_grad()
     def copy_to(self, model: nn.Module, encoding: TaskEncoding) -> Copied:
@@ -117,21 +130,23 @@ class Start:
 
         It was built with the word vectors of ``vectors``.
         """
-        own = _plain_weights(self.model)
+        plain_weights, plain_name = _plain_weights(self.model), _unwrapper(model)
         indices = _Indices(encoding, self.encoding)
-        places = _indexed(model)
+        indexed = _indexed(model)
         adapters = _adapters(model)
-        copied, fresh, problems = 0, [], self._lost_adapters(model)
+        copied, fresh, problems = 0, [], []
+        vocabulary = encoding.vocabularies["words"]
         words = next((part for part in model.modules() if isinstance(part, WordEmbedding)), None)
-        known = torch.from_numpy(_known(encoding.vocabularies["words"], self.words.words))  # (V,)
         for name, weight in model.named_parameters():
-            source = own.get(_unwrapped(model, name))
-            if words is not None and weight is words.weight:
-                copied += int((known & ~_fixed_words(words)).sum()) * words.width
+            source = plain_weights.get(plain_name(name))
+            if words is not None and weight is words.weight:  # it was built with them, and with fixed ones
+                copied += int((_places(vocabulary, self.word_encoding.words) >= 0).sum()) * words.width
             elif source is None:
                 fresh += [] if name in adapters else [name]
-            elif name in places:
-                copied += indices.copy(weight, source, places[name])
+            elif name in indexed:
+                shared = indices.copy(weight, source, indexed[name])
+                copied += shared
+                fresh += [] if shared else [name]
             elif weight.shape == source.shape:
                 weight.copy_(source)
                 copied += weight.numel()
@@ -139,30 +154,24 @@ class Start:
                 problems.append(f"{name} has the shape {_shape(weight)}, and {_shape(source)} in the start")
         if problems:
             raise RecipeError([f"train.start: {self.folder} has another shape: {each}" for each in problems])
-        buffers = {_unwrapped(self.model, name): buffer for name, buffer in self.model.named_buffers()}
-        for place, part in model.named_modules():
-            for name in part.moves if isinstance(part, MovesBuffers) else ():
-                part.get_buffer(name).copy_(buffers[_unwrapped(model, f"{place}.{name}")])
-        total = sum(weight.numel() for weight in model.parameters())
-        found = self._read_as(encoding.vocabularies["words"])[UNKNOWN + 1 :] != UNKNOWN
-        vectors = None if words is None else (int(found.sum()), int((~found).sum()))
+        old_name = _unwrapper(self.model)
+        old_buffers = {old_name(name): buffer for name, buffer in moved_buffers(self.model).items()}
+        for name, buffer in moved_buffers(model).items():
+            source = old_buffers.get(plain_name(name))
+            if source is None:
+                fresh.append(name)
+            else:
+                buffer.copy_(source)
+                copied += buffer.numel() if buffer.is_floating_point() else 0
+        _, total = count_weights(model)
+        read = self._rows_read(vocabulary)[UNKNOWN + 1 :] != UNKNOWN
+        vectors = None if words is None else (int(read.sum()), int((~read).sum()))
         return Copied(copied, total, tuple(fresh), vectors)
-
-    def _lost_adapters(self, model: nn.Module) -> list[str]:
-        """Return a problem if the start has bottleneck adapters that ``model`` does not have."""
-        adapter = self.recipe.model.adapter
-        kept = _adapters(self.model) & set(_plain_weights(self.model))
-        if adapter is None or kept <= {_unwrapped(model, name) for name in _adapters(model)}:
-            return []
-        return [
-            "it has bottleneck adapters, which cannot be merged; set model.adapter.kind=bottleneck and "
-            f"model.adapter.hidden={adapter.hidden}"
-        ]
 
 
 @dataclass(frozen=True)
 class Copied:
-    """How many weights of a new model come from the start, out of how many; ``fresh`` names new parts.
+    """How many weights of a new model come from the start, out of how many; ``fresh`` names all-new ones.
 
     Weights of entries that the start does not have are not copied.
     """
@@ -202,10 +211,10 @@ class _Indices:
         table = source.to(weight.device)
         shared = written = torch.ones((), dtype=torch.bool, device=weight.device)
         for axis, name in enumerate(axes):
-            found = self._found(name, weight.shape[axis], source.shape[axis])
-            if found is None:
+            old_ids = self._old_ids(name, weight.shape[axis], source.shape[axis])
+            if old_ids is None:
                 return 0
-            places = torch.from_numpy(found).to(weight.device)
+            places = torch.from_numpy(old_ids).to(weight.device)
             known = _along(places >= 0, axis, table.dim())
             new = UNKNOWN if name in NEW_AS_UNKNOWN else 0
             table = table.index_select(axis, places.where(places >= 0, new))
@@ -217,7 +226,7 @@ class _Indices:
         weight.copy_(torch.where(written, table, weight))
         return int(shared.expand_as(weight).sum())
 
-    def _found(self, name: str, size: int, old_size: int) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    def _old_ids(self, name: str, size: int, old_size: int) -> Ids | None:
         """Return the place of each new entry in the start, -1 if it has none; None if it does not apply."""
         if name == LABELS:
             if size == len(self._new.labels) and old_size == len(self._old.labels):
@@ -226,8 +235,7 @@ class _Indices:
             return np.arange(size, dtype=np.int64) if same else None
         if name not in self._old.vocabularies or name not in self._new.vocabularies:
             return None
-        new, old = self._new.vocabularies[name], self._old.vocabularies[name]
-        return np.where(_known(new, old), _rows(new, old), -1)
+        return _places(self._new.vocabularies[name], self._old.vocabularies[name])
 
 
 def _along(flags: Tensor, axis: int, dims: int) -> Tensor:
@@ -235,24 +243,21 @@ def _along(flags: Tensor, axis: int, dims: int) -> Tensor:
     return flags.view([-1 if each == axis else 1 for each in range(dims)])
 
 
-def _rows(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the id in ``old`` of each id of ``new``, that of the unknown entry if it has none."""
-    return np.concatenate([[0, UNKNOWN], old.ids(new.strings)]).astype(np.int64)
+def _places(new: Vocabulary, old: Vocabulary) -> Ids:
+    """Return the id in ``old`` of each id of ``new``, -1 if it has none. Both have padding and unknown."""
+    places = old.ids(new.strings).astype(np.int64)
+    return np.concatenate([[0, UNKNOWN], np.where(places == UNKNOWN, -1, places)])
 
 
-def _known(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which ids of ``new`` stand for entries of ``old``; also padding and unknown."""
-    known: np.ndarray[Any, np.dtype[np.bool_]] = _rows(new, old) != UNKNOWN
-    known[UNKNOWN] = True
-    return known
+def _of_new_file(merged: Vocabulary, old: Vocabulary) -> NDArray[np.bool_]:
+    """Return which ids of a merged vocabulary stand for words of the new file; also padding and unknown.
 
-
-def _read_here(new: Vocabulary, old: Vocabulary) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return which ids of a merged vocabulary stand for words of the new file; also padding and unknown."""
-    rows = _rows(new, old)
-    found: np.ndarray[Any, np.dtype[np.bool_]] = new.counts > np.where(rows == UNKNOWN, 0, old.counts[rows])
-    found[: UNKNOWN + 1] = True
-    return found
+    ``Vocabulary.merged`` adds the counts, so those are the words with more counts than in ``old``.
+    """
+    places = _places(merged, old)
+    new: NDArray[np.bool_] = merged.counts > np.where(places < 0, 0, old.counts[places])
+    new[: UNKNOWN + 1] = True
+    return new
 
 
 def _fixed_words(part: WordEmbedding) -> Tensor:
@@ -279,7 +284,8 @@ def _plain_weights(model: nn.Module) -> dict[str, Tensor]:
             weights |= {f"{place}.{part.wraps}.{name}": w for name, w in part.merged_weights().items()}
         if isinstance(part, MatrixChange | TableChange | BiasChange):
             weights = {name: w for name, w in weights.items() if not name.startswith(f"{place}.")}
-    return {_unwrapped(model, name): weight for name, weight in weights.items()}
+    plain_name = _unwrapper(model)
+    return {plain_name(name): weight for name, weight in weights.items()}
 
 
 def _adapters(model: nn.Module) -> set[str]:
@@ -289,17 +295,20 @@ def _adapters(model: nn.Module) -> set[str]:
     }
 
 
-def _unwrapped(model: nn.Module, name: str) -> str:
-    """Return the name of a parameter without the parts around others (``WrapsPart``), such as adapters."""
-    wrappers = [
-        (f"{place}.{part.wraps}.", f"{place}.")
-        for place, part in model.named_modules()
-        if isinstance(part, WrapsPart)
-    ]
-    for wrapped, plain in sorted(wrappers, key=lambda pair: -len(pair[0])):
-        if name.startswith(wrapped):
-            name = plain + name.removeprefix(wrapped)
-    return name
+def _unwrapper(model: nn.Module) -> Callable[[str], str]:
+    """Return a function from names of weights to those without parts around others (``WrapsPart``)."""
+    parts = [(place, part) for place, part in model.named_modules() if isinstance(part, WrapsPart)]
+    wrappers = sorted(
+        ((f"{place}.{part.wraps}.", f"{place}.") for place, part in parts), key=lambda pair: -len(pair[0])
+    )
+
+    def unwrapped(name: str) -> str:
+        for wrapped, plain in wrappers:
+            if name.startswith(wrapped):
+                name = plain + name.removeprefix(wrapped)
+        return name
+
+    return unwrapped
 
 
 def _shape(tensor: Tensor) -> str:

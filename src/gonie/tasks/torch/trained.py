@@ -50,7 +50,10 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
     if name is None:
         return None
     folder = Path(name)
-    trained = load_trained(folder)
+    try:
+        trained = load_trained(folder)
+    except (InputError, BundleError) as error:
+        raise RecipeError([f"train.start: {error}"]) from error
     if trained.recipe.task != recipe.task:
         raise RecipeError(
             [f"train.start: {name} is a model of the task {trained.recipe.task!r}, not {recipe.task!r}"]

@@ -74,8 +74,8 @@ def fit_encoding(
         correct_typos=data.correct_typos,
     )
     if start is not None:
-        kept = start.words.labels if recipe.train.keep_labels else ()
-        encoding = encoding.merged(start.words, labels=[*encoding.labels, *kept])
+        kept = start.word_encoding.labels if recipe.train.keep_labels else ()
+        encoding = encoding.merged(start.word_encoding, labels=[*encoding.labels, *kept])
     return encoding, counts.labels
 
 
