@@ -445,4 +445,6 @@ def _unwritable(path: str | PathLike[str], error: OSError) -> str:
         errno.ENOTDIR: f"{folder} is not a folder. Choose another folder",
     }
     why = reasons.get(error.errno or 0) or error.strerror or str(error)
+    if not os.path.exists(path):
+        return f"cannot write {path}: {why}"
     return f"cannot write {path}: {why}. Its earlier content is unchanged"
