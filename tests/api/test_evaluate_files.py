@@ -88,6 +88,8 @@ def test_ensembles_and_passes_are_scored(tagged: Any, classified: Any, tmp_path:
     assert found.separation["b"]["mutual_information"].inside == len(TEXTS)
     assert found.to_dict()["separation"]["b"]["lowest"]["auroc"] == found.separation["b"]["lowest"].auroc
     with pytest.raises(gonie.InputError, match="a model is in the ensemble twice"):
+        gonie.evaluate(folder, SENTENCES, ensemble=folder)
+    with pytest.raises(gonie.InputError, match="a model is in the ensemble twice"):
         gonie.evaluate(folder, SENTENCES, ensemble=[tagged.model])
     with pytest.raises(gonie.InputError, match="mc_dropout cannot be combined with ensemble"):
         gonie.evaluate(folder, SENTENCES, ensemble=[folder], mc_dropout=3)

@@ -74,6 +74,11 @@ OPTIONS = [
         "compare ner crf mine.conll --seeds 2",
         "mine.conll is not a recipe. For your own data: gonie compare ner crf --set data.train=mine.conll",
     ),
+    (
+        "compare ner mine.conll other.conll --set train.lr=0.1,0.2",
+        "mine.conll is not a recipe. For your own data: gonie compare ner --set data.train=mine.conll "
+        "--set data.dev=other.conll --set train.lr=0.1,0.2",
+    ),
     ("train --config ner mine.conll", "gonie train has no option --config. Type: gonie train ner mine.conll"),
     (
         "train ner --model bert",

@@ -15,11 +15,9 @@ from gonie.cli.options import (
     BulkOptions,
     check_nbest,
     check_nbest_range,
-    check_output_files,
-    check_output_folder,
     with_seed_and_device,
 )
-from gonie.errors import InputError, OutputError
+from gonie.errors import InputError
 from gonie.tasks.tagging.candidates import MOST
 
 FILES = [Path("a.txt")]
@@ -52,14 +50,6 @@ def test_a_column_needs_no_folder_but_files() -> None:
     assert BulkOptions(column=["a"]).folder([], FILES) is None
     with pytest.raises(InputError, match="--column cannot be combined with TEXT"):
         BulkOptions(column=["a"]).folder(["text"], [])
-
-
-def test_output_files_are_checked_before_any_work(tmp_path: Path) -> None:
-    check_output_files(None, tmp_path / "new.html", Path("/dev/null"))
-    assert list(tmp_path.iterdir()) == []
-    for file, told in ((tmp_path, "is a folder"), (tmp_path / "no" / "x", "does not exist")):
-        with pytest.raises(OutputError, match=told):
-            check_output_files(None, file)
 
 
 @pytest.mark.parametrize("number", [-1, 0, MOST + 1, 10**12])
@@ -97,16 +87,6 @@ def test_absent_seed_and_device_change_nothing() -> None:
     assert with_seed_and_device(None, seed=0, device=None) == ["train.seed=0"]
 
 
-def test_output_folders_are_checked_before_any_work(tmp_path: Path) -> None:
-    check_output_folder(None)
-    check_output_folder(tmp_path / "new" / "deep")
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "file").write_text("x", "utf-8")
-    for folder, told in ((tmp_path / "file", "is a file"), (Path("/proc/gonie"), "cannot write /proc/gonie")):
-        with pytest.raises(OutputError, match=told):
-            check_output_folder(folder)
-
-
 @pytest.mark.parametrize(
     "typed",
     [
@@ -132,6 +112,35 @@ def test_every_command_checks_its_output_first(gonie: Callable[..., Any], tmp_pa
     file = tmp_path / "file"
     file.write_text("x", "utf-8")
     assert gonie(*typed.format(file).split()).refused(f"cannot write {file}/x")
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "explain runs/ner --file {0} --html {1}",
+        "explain runs/ner Anna --on {0} --html {1}",
+        "export runs/ner --out new --data {0} --onnx {1}",
+        "embed en --file {0} --out {1}",
+        "evaluate runs/ner {0} --json {1}",
+        "evaluate runs/ner {0} --html {1}",
+        "evaluate runs/ner news=other.conll web={0} --errors {1}",
+        "vectors runs/ner --words {0} --out {1}",
+        "data convert {0} --to jsonl --out {1}",
+        "data tokenise {0} --out {1}",
+    ],
+)
+def test_no_command_overwrites_its_input(
+    gonie: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    """Also if the two paths are written differently."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.svg").write_text("Anna B-PER\n", "utf-8")
+    (tmp_path / "link.svg").symlink_to("mine.svg")
+    for output in ("mine.svg", "./mine.svg", str(tmp_path / "mine.svg"), "link.svg"):
+        assert gonie(*typed.format("mine.svg", output).split()).refused(
+            f"cannot write {output.removeprefix('./')}: it is an input file. Choose another file"
+        )
+    assert (tmp_path / "mine.svg").read_text("utf-8") == "Anna B-PER\n"
 
 
 @pytest.mark.parametrize(

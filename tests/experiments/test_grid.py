@@ -241,6 +241,15 @@ def test_cells_resolve_what_depends_on_the_training_file(toy: Path) -> None:
     assert "language model: en, because the training file has 80 sentences" in note
 
 
+def test_cells_write_no_copies_because_all_would_write_the_same_file(toy: Path) -> None:
+    notes: list[str] = []
+    changes = ["data.augment.copies=1,2", f"data.augment.file={toy / 'copies.conll'}"]
+    recipes = load_cells(read_grid([str(toy / "toy.toml")], changes), note=notes.append)
+    assert [recipe.data.augment.file for recipe in recipes] == [None, None]
+    told = "data.augment.file has no effect: all runs of a comparison would write the same file"
+    assert notes.count(told) == 1
+
+
 def test_a_cell_that_lacks_its_start_is_reported_before_anything_runs(toy: Path) -> None:
     """The other cells would be trained for hours before it fails."""
     grid = read_grid([str(toy / "toy.toml")], ["model.adapter=none,{rank = 2}"])

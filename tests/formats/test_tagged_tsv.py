@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gonie.errors import InputError
+from gonie.formats.tagged import TaggedSource, detect_format
 from gonie.formats.tagged_tsv import read_sentences, write_sentences
-from gonie.text.report import Report
+from gonie.text.report import MANY, Report
 from gonie.text.types import Sentence
 
 
@@ -46,3 +49,31 @@ def test_sentences_survive_writing_and_reading() -> None:
     assert [(s.words, s.tags) for s in back] == [(s.words, s.tags) for s in given]
     with pytest.raises(InputError, match="cannot store words or tags with spaces: 'a b'"):
         list(write_sentences([Sentence(("a b",), ("O",))]))
+
+
+@pytest.mark.parametrize("at", [0, 19, 11_999])
+@pytest.mark.parametrize("blank", [" {}\t{}", "{} \t{}", "{}\t {}", "{}\t{} "])
+def test_a_stray_blank_does_not_make_every_token_a_sentence(tmp_path: Path, blank: str, at: int) -> None:
+    """Otherwise a model would learn from single words, without a word of warning."""
+    rows = [("Anna", "B-PER"), ("Lee", "I-PER"), ("left", "O"), (".", "O")] * 3001
+    lines = ["\t".join(row) for row in rows]
+    lines[at] = blank.format(*rows[at])
+    sentences = ["\n".join(lines[start : start + 4]) for start in range(0, len(lines), 4)]
+    path = tmp_path / "train.conll"
+    path.write_text("\n\n".join(sentences) + "\n", "utf-8")
+    source = TaggedSource(path)
+    assert {sentence.words for sentence in source} == {("Anna", "Lee", "left", ".")}
+    assert not any("warning" in line for line in source.report.lines())
+
+
+def test_a_file_with_a_single_sentence_of_several_words_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "tagged"
+    path.write_text("hi\tO\n" * 20 + "Anna left\tB-PER O\n", "utf-8")
+    assert detect_format(path) == "tsv"
+
+
+def test_many_sentences_of_one_token_get_a_warning() -> None:
+    for number in (MANY - 1, MANY):
+        report = Report(sentences=number, tokens=number)
+        assert any("every sentence has only one token" in line for line in report.lines()) == (number == MANY)
+    assert not any("one token" in line for line in Report(sentences=MANY, tokens=MANY + 1).lines())

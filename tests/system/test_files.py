@@ -120,7 +120,6 @@ def test_invalid_utf8_is_refused_with_its_line_and_a_fix(
     [
         "서울은 맑다\n부산은 흐리다\n".encode()[:-3] + b"\n",  # a syllable lost its last byte
         "서울은 맑다\n".encode().replace("맑".encode(), b"\xeb"),
-        b"a fine day\nat the caf\xe9\n",
     ],
 )
 def test_a_damaged_character_is_not_taken_for_another_encoding(tmp_path: Path, data: bytes) -> None:
@@ -128,6 +127,11 @@ def test_a_damaged_character_is_not_taken_for_another_encoding(tmp_path: Path, d
     with pytest.raises(InputError, match=r"invalid UTF-8.*damaged character\. Correct the line") as caught:
         list(lines(wrote(tmp_path / "a", data)))
     assert "iconv" not in str(caught.value)
+
+
+def test_a_single_foreign_byte_is_damage_or_another_encoding(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Correct the character, or if the encoding is LATIN1, run: iconv"):
+        list(lines(wrote(tmp_path / "a", b"a fine day\nat the caf\xe9\n")))
 
 
 def test_invalid_utf8_after_many_blocks_has_the_right_line(

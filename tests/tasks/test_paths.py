@@ -13,9 +13,11 @@ from gonie.tasks.paths import (
     CacheFolder,
     InputFile,
     LanguageModelName,
+    OutputFile,
     locate,
     locate_bilm,
     missing_paths,
+    output_problems,
     shadowed_folder,
     shipped_bilms,
     with_absolute_paths,
@@ -47,6 +49,12 @@ class Paths(Section):
     words: list[str] = Field(default=["a/b"])
     columns: dict[str, str] = Field(default={"a": "b"})
     number: int = 3
+
+
+class Writes(Paths):
+    """Also a key of a file to write."""
+
+    out: OutputFile
 
 
 @pytest.fixture(autouse=True)
@@ -236,3 +244,26 @@ def test_all_paths_of_a_recipe_are_made_absolute(name: str, here: Path) -> None:
         for part in key.split("."):
             value = value[part] if isinstance(value, dict) else getattr(value, part)
         assert value in (str(here / "x"), [str(here / "x")]), key
+
+
+# --- outputs ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [{"one": "a"}, {"many": ["b", "a"]}, {"named": {"x": "a"}}, {"parts": {"x": Part(file="a")}}],
+)
+def test_an_output_that_is_read_under_any_key_is_refused(here: Path, reads: dict[str, Any]) -> None:
+    (here / "a").write_text("x", "utf-8")
+    (here / "link").symlink_to("a")
+    for path in ("a", "./a", str(here / "a"), "link"):
+        (problem,) = output_problems(Writes(**reads, out=path))
+        assert problem == f"out: cannot write {Path(path)}: it is an input file. Choose another file"
+        assert output_problems(Writes(out=path), [Paths(**reads)]) == [problem]
+
+
+def test_the_folder_of_an_output_must_exist(here: Path) -> None:
+    assert output_problems(Writes(out="new")) == []
+    (problem,) = output_problems(Writes(out="none/new"))
+    told = f"out: cannot write none/new: folder {here / 'none'} does not exist. Run: mkdir -p "
+    assert problem.startswith(told)

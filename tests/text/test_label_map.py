@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gonie.errors import InputError
-from gonie.text.label_map import MAPS, LabelMap, check_known, parse_map, propose, shipped_map
+from gonie.text.label_map import (
+    MAPS,
+    LabelMap,
+    check_known,
+    nearest,
+    parse_map,
+    propose,
+    shipped_map,
+    unmatched_rules,
+)
 from gonie.text.schemes import IOB2, PLAIN, Scheme, to_spans
 
 TAGS = ("B-person", "I-person", "O", "B-group", "B-product")
@@ -148,3 +157,34 @@ def test_the_labels_of_open_corpora_have_a_map(shared_data: Path, folder: str, n
         labels = {tag[2:] for tag in tags if tag[:2] in ("B-", "I-")}
         assert labels <= MAPS[name].keys(), file
         assert shipped_map(labels, ["PER", "LOC", "ORG"]) == name, file
+
+
+def test_of_several_types_with_the_same_meaning_the_nearest_is_chosen() -> None:
+    """Otherwise musicians would be the persons of CrossNER, and bands its organisations."""
+    types = [*MAPS["crossner"]]
+    expected = {"location": "LOC", "organisation": "ORG", "person": "PER"}
+    assert (
+        nearest(types, ["LOC", "ORG", "PER"]) == nearest(reversed(types), ["LOC", "ORG", "PER"]) == expected
+    )
+    assert nearest(["FAC", "GPE", "LOC"], ["LC"]) == {"LOC": "LC"}
+    assert nearest(["band"], ["ORG", "PER"]) == {"band": "ORG"}
+    assert nearest(["song"], ["PER"]) == {}
+
+
+def test_a_list_of_labels_says_how_many_there_are() -> None:
+    labels = [f"t{number}" for number in range(13)]
+    with pytest.raises(InputError, match="labels are t0, t1, t2, t3, t4, t5, t6, t7 and 5 more, and the"):
+        check_known(labels, ["PER"], "f")
+
+
+def test_a_misspelt_label_in_a_rule_is_told_with_the_label_that_was_meant() -> None:
+    labels = {"person", "location"}
+    (told,) = unmatched_rules({"persn": "PER", "location": "LOC"}, labels)
+    assert told.endswith("a rule renames persn, which is no label of the training file. Did you mean person?")
+    (told,) = unmatched_rules({"x": "O"}, labels)
+    assert told.endswith("The labels are location, person")
+
+
+def test_a_shipped_map_may_have_rules_for_labels_that_a_file_lacks() -> None:
+    assert not list(unmatched_rules(MAPS["crossner"], {"person"}))
+    assert len(list(unmatched_rules({**MAPS["crossner"], "bnd": "ORG"}, {"person"}))) == 1

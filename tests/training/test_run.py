@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from gonie import load
-from gonie.errors import GonieError, InputError
+from gonie.errors import GonieError, InputError, RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Epoch, Step
@@ -128,6 +129,56 @@ class Interrupting:
 
     def note(self, text: str) -> None:
         raise KeyboardInterrupt
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return the files of a folder by name."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def data(toy: Path, text_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder with the files of both toy corpora, a link to one, and another text."""
+    folder = tmp_path / "data"
+    for corpus in (toy, text_toy):
+        shutil.copytree(corpus, folder, dirs_exist_ok=True)
+    (folder / "more.txt").write_text("Anna sleeps .\n", "utf-8")
+    (folder / "link").symlink_to("train.conll")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("recipe", "suffix", "further"),
+    [
+        ("toy", "conll", ()),
+        ("texts", "tsv", ()),
+        ("toy", "conll", ("loss.adversary.text=more.txt", "data.vectors=link")),
+        ("toy", "conll", ("heads.x.train=link", "data.partial=more.txt")),
+    ],
+)
+def test_copies_never_overwrite_a_file_that_the_recipe_reads(
+    recipe: str, suffix: str, further: tuple[str, ...], data: Path, silence: Any
+) -> None:
+    before = content(data)
+    settings = [*(f"data.{split}={split}.{suffix}" for split in ("train", "dev", "test")), *further]
+    for file in (change.partition("=")[2] for change in settings):
+        changes = [*settings, "data.augment.copies=1", f"data.augment.file={file}"]
+        told = f"data.augment.file: cannot write {data / file}: it is an input file. Choose another file"
+        with pytest.raises(RecipeError, match=f"^{re.escape(told)}$"):
+            start_run(load_recipe(f"{recipe}.toml", changes), data.parent / "run", silence)
+    assert content(data) == before
+    assert not (data.parent / "run").exists()
+
+
+def test_a_missing_folder_for_copies_is_reported_before_data_are_read(
+    toy: Path, tmp_path: Path, silence: Any
+) -> None:
+    settings = ["data.augment.copies=1", f"data.augment.file={tmp_path}/none/copies.conll"]
+    told = f"none/copies.conll: folder {tmp_path}/none does not exist. Run: mkdir -p {tmp_path}/none"
+    with pytest.raises(RecipeError, match=f"{re.escape(told)}$"):
+        start_run(load_recipe(toy / "toy.toml", settings), tmp_path / "run", silence)
+    assert not silence.events
 
 
 def test_ctrl_c_while_files_are_read_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:

@@ -114,6 +114,14 @@ def test_invalid_or_colliding_variant_names_are_refused_before_training(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_variant_leaves_the_copies_of_its_run_as_they_are(recipe: TagRecipe, tmp_path: Path) -> None:
+    data = recipe.data
+    augment = data.augment.model_copy(update={"copies": 1, "file": str(tmp_path / "copies.conll")})
+    copied = recipe.model_copy(update={"data": data.model_copy(update={"augment": augment})})
+    (variant,) = build_variants(copied).values()
+    assert (variant.data.augment.copies, variant.data.augment.file) == (1, None)  # type: ignore[attr-defined]
+
+
 class Stops(Dies):
     """A display that raises ``KeyboardInterrupt`` at a note."""
 

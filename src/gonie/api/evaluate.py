@@ -32,7 +32,7 @@ def evaluate(
     by: str | Sequence[str] = (),
     noise: bool = False,
     limit: int = LIMIT,
-    ensemble: Sequence[Any] = (),
+    ensemble: Any = (),
     mc_dropout: int | None = None,
     seed: int = 0,
     **options: Any,
@@ -45,10 +45,10 @@ def evaluate(
     of the data: ``{"person": "PER", "misc": "O"}``, or the name of a shipped map. ``by`` names columns by
     whose values examples are scored, too (``scores.by["year"]["2004"]``). With ``noise``, at most ``limit``
     examples (0: all) are scored with typos, in another case and without spaces (``scores.noise``).
-    ``ensemble`` are other models with the same labels, or their folders: the mean of the probabilities of all
-    models is scored. With ``mc_dropout``, it is that of so many passes of the network of a run folder with
-    dropout, drawn with ``seed``. ``options`` are those of the command: ``mode``, ``repair``, ``decode``,
-    ``bias``, ``text_column``, ``label_column``, ``tag_column`` and others.
+    ``ensemble`` is another model with the same labels or its folder, or a sequence of them: the mean of the
+    probabilities of all models is scored. With ``mc_dropout``, it is that of so many passes of the network of
+    a run folder with dropout, drawn with ``seed``. ``options`` are those of the command: ``mode``,
+    ``repair``, ``decode``, ``bias``, ``text_column``, ``label_column``, ``tag_column`` and others.
     """
     with python_messages():
         found, folder = loaded(model)
@@ -57,7 +57,7 @@ def evaluate(
                 raise InputError("mc_dropout cannot be combined with ensemble", fix="Leave one of them out")
             found = found.with_passes(mc_dropout, seed=seed)
         elif ensemble:
-            found = found.combined(ensemble)
+            found = found.combined(ensemble if isinstance(ensemble, list | tuple) else [ensemble])
         given = {name: value for name, value in options.items() if value is not None}
         if map is not None:
             given["map"] = _rules(map)

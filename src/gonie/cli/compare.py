@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import check_output_folder, complete_key, complete_recipe
+from gonie.cli.options import complete_key, complete_recipe
+from gonie.system.outputs import check_output_folder
 
 
 def compare(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.options import FormatName, Separator, TagColumn, TagNames, WordColumn, check_output_files
+from gonie.cli.options import FormatName, Separator, TagColumn, TagNames, WordColumn
+from gonie.system.outputs import check_output_files
 
 if TYPE_CHECKING:
     from gonie.formats.format import Format
@@ -291,10 +292,7 @@ def convert_command(
 
     wanted, policy = None if scheme is None else scheme_named(scheme), policy_named(repair)
     reading = _Reading.of(context)
-    if out.exists() and Path(file).exists() and out.samefile(file):
-        raise InputError(f"--out is the file to convert: {out}", fix="Choose another file")
-    if not out.is_dir():
-        check_output_files(out)
+    check_output_files(out, inputs=[Path(file)], folders=True)
     source = reading.source(file)
     if isinstance(source, TaggedSource):
         done = convert_file(source, to=to, out=out, scheme=wanted, policy=policy)
@@ -346,7 +344,7 @@ def tokenise_command(
     from gonie.features.lm_text.plain import write_plain
     from gonie.text.report import count
 
-    check_output_files(out)
+    check_output_files(out, inputs=files)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".gonie-") as folder, TrainingDisplay() as screen:
         language, reason = (language, "as given") if language else _detected_language(files, unit, column)
         unit = unit or ("eojeol" if language == "ko" else "word")

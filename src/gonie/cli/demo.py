@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gonie.cli.options import check_output_folder
+from gonie.system.outputs import check_output_folder
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from gonie.cli.options import GivenText
+from gonie.system.outputs import check_output_files
 
 
 def embed(
@@ -50,6 +51,7 @@ def embed(
     """
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
 
+    check_output_files(out, inputs=file or ())
     limit_spinning()
     keep_freed_memory()
     from itertools import tee

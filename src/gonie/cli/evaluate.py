@@ -18,9 +18,9 @@ from gonie.cli.options import (
     TagColumn,
     TagNames,
     WordColumn,
-    check_output_files,
 )
 from gonie.errors import InputError
+from gonie.system.outputs import check_output_files
 
 if TYPE_CHECKING:
     from gonie.reports.console import MessageConsole
@@ -277,7 +277,7 @@ def _evaluate(
     from gonie.tasks.load import is_model
     from gonie.tasks.loaded import load_model
 
-    check_output_files(*outputs)
+    check_output_files(*outputs, inputs=files.paths.values())
     first = next(iter(files.paths.values()))
     if model.is_file() and is_model(first):
         raise InputError(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import GivenTexts, ModelFolder, check_nbest_range, check_output_files
+from gonie.cli.options import GivenTexts, ModelFolder, check_nbest_range
+from gonie.system.outputs import check_output_files
 
 
 def explain(
@@ -77,7 +78,7 @@ def explain(
     """
     if nbest is not None:
         check_nbest_range(nbest)
-    check_output_files(html_file)
+    check_output_files(html_file, inputs=[*(file or ()), on])
     from gonie.cli.process_settings import limit_spinning
     from gonie.cli.views.progress import StepProgress
     from gonie.explaining.run import explain_folder

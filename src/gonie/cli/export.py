@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import check_output_files, check_output_folder
+from gonie.system.outputs import check_output_files, check_output_folder
 
 
 def export(
@@ -52,7 +52,7 @@ def export(
     from gonie.cli.views.progress import StepProgress
 
     check_output_folder(out)
-    check_output_files(onnx)
+    check_output_files(onnx, inputs=[data])
     limit_spinning()
     from gonie.export.cost import measure_cost
     from gonie.messages import say

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gonie.cli.options import check_output_folder
+from gonie.system.outputs import check_output_folder
 
 
 def import_elmo(

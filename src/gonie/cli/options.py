@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from tempfile import TemporaryFile
 from typing import Annotated, Literal
 
 import typer
 
-from gonie.errors import InputError, OutputError
+from gonie.errors import InputError
+from gonie.system.outputs import check_output_folder
 
 
 def complete_recipe(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -265,45 +265,6 @@ class BulkOptions:
             raise InputError("--address requires --engine ray")
         check_output_folder(self.out)
         return self.out
-
-
-def check_output_files(*files: Path | None) -> None:
-    """Refuse files that cannot be written, before any work. Devices and pipes are not checked."""
-    from gonie.system.files import STANDARD_INPUT
-
-    for file in files:
-        if file is None or (file.exists() and not file.is_dir() and not file.is_file()):
-            continue
-        folder = file.absolute().parent
-        if str(file) == STANDARD_INPUT:
-            raise OutputError("cannot write the file to standard output, which has the report. Name a file")
-        if file.is_dir():
-            raise OutputError(f"cannot write {file}: it is a folder. Name a file in it")
-        if not folder.is_dir():
-            raise OutputError(
-                f"cannot write {file}: folder {folder} does not exist. Run: mkdir -p {quote(str(folder))}"
-            )
-        _check_writable(file, folder)
-
-
-def check_output_folder(folder: Path | None) -> None:
-    """Refuse a folder that cannot be created or written to, before any work."""
-    if folder is None:
-        return
-    place = folder.absolute()
-    there = next(each for each in (place, *place.parents) if each.exists())
-    if not there.is_dir():
-        raise OutputError(f"cannot write {folder}: {there} is a file, not a folder. Choose another folder")
-    _check_writable(folder, there)
-
-
-def _check_writable(output: Path, folder: Path) -> None:
-    try:
-        with TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise OutputError(f"cannot write {output}: {why}. Choose another folder") from None
 
 
 def check_nbest(nbest: int | None, *, output: str | None, decode: str, bias: Sequence[str] | None) -> None:

@@ -17,11 +17,11 @@ from gonie.cli.options import (
     RunOut,
     Seed,
     TextColumns,
-    check_output_folder,
     column_settings,
     file_settings,
     with_seed_and_device,
 )
+from gonie.system.outputs import check_output_folder
 
 
 def train(

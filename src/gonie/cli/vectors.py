@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gonie.cli.options import check_output_files
+from gonie.system.outputs import check_output_files
 
 
 def vectors(
@@ -58,7 +58,7 @@ def vectors(
     console = MessageConsole(highlight=False)
     files = picture_files(out or run / "vectors")
     if out is not None:
-        check_output_files(*files)
+        check_output_files(*files, inputs=[words_file])
     put = mapper(method, seed=seed)
     asked = [*(words or []), *(read_words(words_file) if words_file else [])]
     with console.status(escape(f"reading {run}")) as status:

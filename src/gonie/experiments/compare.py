@@ -32,7 +32,7 @@ from gonie.experiments.tables import markdown, tsv
 from gonie.experiments.workers import run_in_parallel, run_in_process
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.thread_map import cores
-from gonie.tasks.recipe import load_recipe
+from gonie.tasks.recipe import SPLITS, load_recipe
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.prepare import data_key
 from gonie.training.fit import choose_device
@@ -76,7 +76,7 @@ def start_comparison(
     The recipes of all cells are checked, and the files of the first cell are read, before anything is
     written.
     """
-    _refuse_data_files(request.recipes)
+    _refuse_data_files(request)
     grid = read_grid(request.recipes, request.changes)
     recipes = load_cells(grid, folds=request.folds, note=lambda text: display.event(Note(text)))
     if request.in_sequence:
@@ -93,15 +93,19 @@ def start_comparison(
         return _run_remaining(plan, folder, display, jobs=jobs, preparations=preparations)
 
 
-def _refuse_data_files(names: Sequence[str]) -> None:
-    """Refuse data files among the recipes, with the setting that takes them."""
-    for name in names:
-        if Path(name).is_file() and Path(name).suffix != ".toml":
-            others = " ".join(shlex.quote(other) for other in names if other != name) or "RECIPE"
-            raise InputError(
-                f"{name} is not a recipe",
-                fix=f"For your own data: gonie compare {others} --set {shlex.quote(f'data.train={name}')}",
-            )
+def _refuse_data_files(request: ComparisonRequest) -> None:
+    """Refuse data files among the recipes, with the settings that take them: train, dev and test."""
+    names = request.recipes
+    files = [name for name in names if Path(name).is_file() and Path(name).suffix != ".toml"]
+    if not files:
+        return
+    recipes = [shlex.quote(name) for name in names if name not in files] or ["RECIPE"]
+    given = [f"data.{split}={file}" for split, file in zip(SPLITS, files, strict=False)]
+    settings = [f"--set {shlex.quote(change)}" for change in (*given, *request.changes)]
+    raise InputError(
+        f"{files[0]} is not a recipe",
+        fix=f"For your own data: gonie compare {' '.join([*recipes, *settings])}",
+    )
 
 
 def resume_comparison(

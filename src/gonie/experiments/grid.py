@@ -16,7 +16,7 @@ from typing import cast
 from gonie.errors import RecipeError
 from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import CorpusRecipe, NoisyCorpusConfig
 from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.training.loss_terms.table import check_terms, with_absolute_terms
@@ -200,7 +200,7 @@ def load_cells(
             if not found:
                 absolute = with_absolute_terms(with_absolute_paths(recipe))
                 resolved = resolve_recipe(absolute, notes.setdefault)
-                recipes.append(_with_defaults(cast("CorpusRecipe", resolved)))
+                recipes.append(_with_defaults(_without_output(cast("CorpusRecipe", resolved), notes)))
         except RecipeError as error:
             found = error.problems
         for problem in found:
@@ -230,6 +230,16 @@ def _with_defaults(recipe: CorpusRecipe) -> CorpusRecipe:
     defaults = {"threads": 1, "score_train": CURVE_EXAMPLES}
     ours = {key: value for key, value in defaults.items() if key not in recipe.train.model_fields_set}
     return recipe.model_copy(update={"train": recipe.train.model_copy(update=ours)})
+
+
+def _without_output(recipe: CorpusRecipe, notes: dict[str, None]) -> CorpusRecipe:
+    """Return the recipe without the file of copies, which all runs would write."""
+    data = recipe.data
+    if not isinstance(data, NoisyCorpusConfig) or data.augment.file is None:
+        return recipe
+    notes.setdefault("data.augment.file has no effect: all runs of a comparison would write the same file")
+    augment = data.augment.model_copy(update={"file": None})
+    return recipe.model_copy(update={"data": data.model_copy(update={"augment": augment})})
 
 
 def _with_cells(grid: Grid, problem: str, cells: list[GridCell]) -> str:

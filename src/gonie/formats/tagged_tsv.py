@@ -62,7 +62,7 @@ def write_sentences(sentences: Iterable[Sentence]) -> Iterator[str]:
 
 def _recognise(head: FileHead) -> str | None:
     rows = [line.split("\t") for line in head.filled if not line.startswith("#")]
-    fits = bool(rows) and all(map(_is_tagged, rows)) and any(" " in row[0] for row in rows)
+    fits = bool(rows) and all(map(_is_tagged, rows)) and any(len(row[0].split()) > 1 for row in rows)
     tags = Counter(tag for row in rows for tag in row[-1].split())
     if not fits or not (looks_tagged(tags) or all(tag == tag.upper() for tag in tags)):
         return None

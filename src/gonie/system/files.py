@@ -262,8 +262,12 @@ def _undecodable(data: bytes, at: int, number: int, name: str) -> InputError:
 
 
 def _likely(data: bytes, line: bytes, name: str) -> str:
-    """Return a hint: the likely encoding and the command that converts it, or that the line is damaged."""
-    if b"\0" not in line and _mostly_utf8(data):
+    """Return a hint: the likely encoding and the command that converts it, or that the line is damaged.
+
+    If the invalid byte is the only one that is not ASCII, it may be either.
+    """
+    damaged = b"\0" not in line and _mostly_utf8(data)
+    if damaged and sum(byte > 127 for byte in data) > 1:
         return "The line has a damaged character. Correct the line and save the file as UTF-8"
     encoding = _encoding(data, line)
     if encoding is None:
@@ -272,6 +276,8 @@ def _likely(data: bytes, line: bytes, name: str) -> str:
     if name != display(STANDARD_INPUT):
         new = Path(name)  # the suffix stays the last, because it tells the format
         command += f" {shlex.quote(name)} > {shlex.quote(str(new.with_name(f'{new.stem}.utf8{new.suffix}')))}"
+    if damaged:
+        return f"Correct the character, or if the encoding is {encoding}, run: {command}"
     return f"The encoding may be {encoding}. Run: {command}"
 
 
@@ -445,4 +451,6 @@ def _unwritable(path: str | PathLike[str], error: OSError) -> str:
         errno.ENOTDIR: f"{folder} is not a folder. Choose another folder",
     }
     why = reasons.get(error.errno or 0) or error.strerror or str(error)
+    if not os.path.exists(path):
+        return f"cannot write {path}: {why}"
     return f"cannot write {path}: {why}. Its earlier content is unchanged"

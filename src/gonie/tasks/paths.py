@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import resources
@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from gonie.errors import InputError
+from gonie.system.outputs import output_problem
 from gonie.tasks.run_files import BEST, BILM, RECIPE, RUNS
 
 BUNDLED = "bundled:"
@@ -109,6 +110,17 @@ def file_stamps(section: BaseModel) -> dict[str, str]:
     files = [path / BEST if what == "run" else path for path, what in named if what in ("file", "run")]
     stamps = {str(path): path.stat() for path in files if path.exists()}
     return {path: f"{found.st_size} {found.st_mtime_ns}" for path, found in stamps.items()}
+
+
+def output_problems(section: BaseModel, others: Iterable[BaseModel] = ()) -> list[str]:
+    """Return a message for each file to write that cannot be written, or that any of the sections reads."""
+    named = [found for each in (section, *others) for found in _named(each, "")]
+    inputs = [locate(path) for _, path, mark in named if mark.what in ("file", "run")]
+    return [
+        f"{key}: {problem}"
+        for key, path, mark in _named(section, "")
+        if mark.what == "output" and (problem := output_problem(locate(path), inputs))
+    ]
 
 
 def _named(section: BaseModel, prefix: str) -> Iterator[tuple[str, str, PathTo]]:

@@ -8,7 +8,7 @@ the names of KLUE. The guide to labels (docs/guides/labels.ko.md) gives the reas
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 from gonie.errors import InputError
@@ -89,6 +89,8 @@ MAPS: Mapping[str, Mapping[str, str]] = {
 
 SHOWN = 20
 """The most rules that a message proposes."""
+LISTED = 8
+"""The most labels that a message lists."""
 
 
 class LabelMap:
@@ -186,10 +188,37 @@ def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
         rules = ["--map " + shlex.quote(f"{old}={'LABEL' if unclear else new}") for old, new in found.items()]
         rest = f" and so on for all {len(rules)}" if len(rules) > SHOWN else ""
         raise InputError(
-            f"the file's labels are {', '.join(labels[:8])}, and the model's are {', '.join(known[:8])}",
+            f"the file's labels are {_listed(labels)}, and the model's are {_listed(known)}",
             path=path,
             fix=f"Map them: --map {shipped}" if shipped else f"Map them: {' '.join(rules[:SHOWN])}{rest}",
         )
+
+
+def unmatched_rules(rules: Mapping[str, str], labels: Collection[str]) -> Iterator[str]:
+    """Yield a message for each rule for a label that the data does not have. Rules of whole ``MAPS`` may."""
+    shipped = {old for each in MAPS.values() if each.items() <= rules.items() for old in each}
+    for old in rules:
+        if old not in labels and old not in shipped:
+            near = get_close_matches(old, labels, n=1)
+            meant = f"Did you mean {near[0]}?" if near else f"The labels are {_listed(sorted(labels))}"
+            yield f"warning: a rule renames {old}, which is no label of the training file. {meant}"
+
+
+def _listed(labels: Sequence[str]) -> str:
+    rest = len(labels) - LISTED
+    return ", ".join(labels[:LISTED]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def nearest(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:
+    """Return a rule to each of the ``known`` labels from the label that means the same, if there is one.
+
+    Of several, it is the one that ``MAPS`` list first: ``person`` before ``musicalartist``.
+    """
+    listed = [old.casefold() for rules in MAPS.values() for old in rules]
+    first = {name: place for place, name in reversed([*enumerate(listed)])}
+    order = sorted(labels, key=lambda label: (first.get(label.casefold(), len(listed)), label))
+    rules = {new: old for old, new in reversed(propose(order, known).items()) if new != OUTSIDE}
+    return {rules[new]: new for new in sorted(rules)}
 
 
 def propose(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:

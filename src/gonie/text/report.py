@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 SHOWN_SPANS = 5
 """The number of misaligned spans that training and evaluation list."""
+MANY = 50
+"""This many sentences of one token each are hardly sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,11 @@ class Report:
             notes.append(count(self.texts, "text"))
         if not self.pairs and (self.sentences or not self.texts):
             notes.append(f"{count(self.sentences, 'sentence')}, {count(self.tokens, 'token')}")
+            if self.sentences == self.tokens >= MANY:
+                notes.append(
+                    "warning: every sentence has only one token. If the file has one token per line, pass "
+                    "--format conll (in a recipe data.format)"
+                )
         if self.documents:
             notes.append(f"{count(self.documents, '-DOCSTART- line')}")
         if self.comments:

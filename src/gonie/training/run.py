@@ -41,7 +41,7 @@ from gonie.training.fit import (
     memory_errors,
 )
 from gonie.training.folder import RunFolder, next_folder
-from gonie.training.loss_terms.table import check_terms, with_absolute_terms
+from gonie.training.loss_terms.table import check_outputs, check_terms, with_absolute_terms
 from gonie.training.variants import build_variants
 
 
@@ -132,6 +132,7 @@ def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = 
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)
         check_terms(each)
+        check_outputs(each)
     return _run(recipe, RunFolder(folder, task.run_files), display, new=True, origin=recipe_name(name))
 
 
@@ -165,6 +166,7 @@ def resume_run(
             "Resume without this change, or start a new run with another --out."
         )
     choose_device(own.train)
+    check_outputs(own)
     return _run(own, RunFolder(folder, TASKS[own.task].run_files), display, new=False)
 
 

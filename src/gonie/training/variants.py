@@ -37,6 +37,7 @@ def _name_problems(names: Iterable[str], baselines: Collection[str]) -> Iterator
 def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> CorpusRecipe:
     values = recipe.model_dump(mode="json", exclude_none=True)
     del values["variants"]
+    values["data"].get("augment", {}).pop("file", None)  # the copies of the run itself
     problems = []
     for key, value in changes.items():
         *parents, last = key.split(".")

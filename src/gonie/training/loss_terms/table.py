@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
-from gonie.tasks.paths import missing_paths, with_absolute_paths
+from gonie.tasks.paths import missing_paths, output_problems, with_absolute_paths
 from gonie.tasks.recipe import explain_invalid
 from gonie.tasks.sections import CorpusRecipe, Recipe, RecipeType
 from gonie.training.loss_terms import adversary, distill, language_model, mldg, perturb, start_l2, transport
@@ -68,6 +68,14 @@ def check_terms(recipe: Recipe) -> None:
     if not isinstance(recipe, CorpusRecipe):
         return
     if problems := [problem for name, values in recipe.loss.items() for problem in _problems(name, values)]:
+        raise RecipeError(problems)
+
+
+def check_outputs(recipe: Recipe) -> None:
+    """Refuse files to write that cannot be written, or that the recipe or its valid loss terms read."""
+    loss = recipe.loss if isinstance(recipe, CorpusRecipe) else {}
+    terms = [LOSS_TERMS[name].section.model_validate(values) for name, values in loss.items()]
+    if problems := output_problems(recipe, terms):
         raise RecipeError(problems)
 
 

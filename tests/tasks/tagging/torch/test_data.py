@@ -247,6 +247,13 @@ def test_types_not_selected_become_o(toy: Path) -> None:
     assert {tag for sentence in made.dev for tag in sentence.tags or ()} == {"O", "PER"}
 
 
+def test_a_rule_for_a_misspelt_type_gets_a_warning(toy: Path) -> None:
+    """Otherwise the type silently keeps its name."""
+    told = "a rule renames PERS, which is no label of the training file. Did you mean PER?"
+    assert any(note.endswith(told) for note in prepared(toy, "data.map.PERS=person")[1])
+    assert not any("a rule renames" in note for note in prepared(toy, "data.map.PER=person")[1])
+
+
 def test_unknown_types_are_refused_with_those_of_the_file(toy: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"has none of GPE; it has LOC, PER"):
         prepared(toy, 'data.types=["GPE"]')

@@ -51,7 +51,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
-from gonie.text.label_map import propose
+from gonie.text.label_map import nearest
 from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.rules import Allowed, allowed, first_violation
 from gonie.text.schemes import Scheme
@@ -290,10 +290,10 @@ def _encode(
 
 def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> None:
     """Note types that mean the same as types of the start, if the names of the two have nothing in common."""
-    named = sorted(types)
-    same = {new: name for name, new in reversed(propose(named, old).items()) if new != schemes.OUTSIDE}
-    if same and not set(named) & set(old):
-        rules = (shlex.quote(f"data.map.{name}={new}") for new, name in sorted(same.items()))
+    named = set(types)
+    same = nearest(named, old)
+    if same and not named & set(old):
+        rules = (shlex.quote(f"data.map.{name}={new}") for name, new in same.items())
         settings = " ".join(f"--set {rule}" for rule in rules)
         note(
             f"no type of the training file has the name of one of the start: {', '.join(sorted(old))}. To "

@@ -23,9 +23,9 @@ from gonie.tasks.tagging.torch.streams import Chained, HoldOut, TagStream, WithW
 from gonie.tasks.torch.word_data import Note, build_tokenizer, tell
 from gonie.text import schemes
 from gonie.text.fold import fold_text
-from gonie.text.label_map import LabelMap
+from gonie.text.label_map import LabelMap, unmatched_rules
 from gonie.text.report import count
-from gonie.text.schemes import Scheme
+from gonie.text.schemes import Scheme, type_names
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.tokenizers.backoff import forms_to_cut
 from gonie.text.types import Sentence
@@ -65,6 +65,8 @@ class TagFiles:
             for each in self._train
             if (warning := _check_language(data, each.source, each.found.scheme))
         ]
+        names = {name for each in self._train for name in type_names(each.found.labels, each.found.scheme)}
+        self.warnings += [(data.train_name, each) for each in unmatched_rules(data.map, names)]
         spans = self.found.scheme.has_spans
         _check_alike(self._train)
         self.target = Scheme(kind=data.model_scheme) if spans else self.found.scheme
