@@ -87,6 +87,8 @@ def _ratio(context: TermContext, name: str, job: ExampleJob) -> float:
     section: HeadSection = context.recipe.heads[name]  # type: ignore[attr-defined]
     wanted: float = (len(job.train) / context.examples) ** (1 / section.temperature)
     ratio = min(wanted, MOST)
-    told = f"heads.{name}: {count(len(job.train), 'sentence')}; for each of data.train, {ratio:.2f} are drawn"
-    context.note(told if wanted <= MOST else f"{told}, the most, instead of {wanted:.2f}")
+    drawn = f"{ratio:.2f} sentences per sentence of data.train"
+    if wanted > MOST:
+        drawn += f" (limit {MOST:g}; {wanted:.2f} by size)"
+    context.note(f"heads.{name}: {count(len(job.train), 'sentence')}; {drawn}")
     return ratio
