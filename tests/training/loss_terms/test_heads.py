@@ -58,7 +58,7 @@ def test_a_head_draws_by_size_or_temperature(toy: Path, temperature: float, rati
     notes: list[str] = []
     job = with_head(toy, f"heads.names.temperature={temperature}")
     session = begin_training(job, notes.append)
-    assert f"heads.names: 20 sentences; for each of data.train, {ratio:.2f} are drawn" in notes
+    assert f"heads.names: 20 sentences; {ratio:.2f} sentences per sentence of data.train" in notes
     sizes = drawn(session, to_tensors(job.train.batch(np.arange(6)), CPU))
     assert set(sizes) <= {int(6 * ratio), int(6 * ratio) + 1}
     assert np.mean(sizes) == pytest.approx(6 * ratio, abs=0.1)
@@ -69,7 +69,7 @@ def test_a_large_file_is_limited(toy: Path) -> None:
     head = [f"heads.names.{split}={toy / 'train.conll'}" for split in ("train", "dev")]
     session = begin_training(job_of(toy, "train.shots=1", *head), notes.append)
     assert session.terms["heads"]._heads[0].ratio == MOST
-    assert "80 sentences; for each of data.train, 4.00 are drawn, the most, instead of " in notes[-1]
+    assert "80 sentences; 4.00 sentences per sentence of data.train (limit 4; " in notes[-1]
 
 
 def test_the_term_is_the_weighted_loss_of_the_drawn_sentences(toy: Path) -> None:

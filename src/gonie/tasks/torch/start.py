@@ -11,7 +11,7 @@ weights. Bottleneck adapters cannot be merged, so the new model has them too (``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -76,8 +76,6 @@ class Start:
     earlier: tuple[tuple[Path, CorpusRecipe], ...] = ()
     """The runs that it started from itself, the latest first, with their recipes, as far as they remain."""
 
-    _read: list[tuple[Vocabulary, Ids]] = field(default_factory=list, repr=False, compare=False)
-
     @property
     def lineage(self) -> tuple[tuple[Path, CorpusRecipe], ...]:
         """Its run and all earlier ones."""
@@ -113,11 +111,8 @@ class Start:
         return PretrainedVectors(part.table()[rows].detach().numpy(), fixed)
 
     def _rows_read(self, words: Vocabulary) -> Ids:
-        """Return the id by which it reads each word of a vocabulary, computed once. Shape: (V,)."""
-        if not self._read or self._read[0][0] is not words:
-            read = map(self.word_encoding.word_id, words.strings)  # slow with ``data.correct_typos``
-            self._read[:] = [(words, np.array([0, UNKNOWN, *read], dtype=np.int64))]
-        return self._read[0][1]
+        """Return the id by which it reads each word of a vocabulary. Shape: (V,)."""
+        return np.array([0, UNKNOWN, *map(self.word_encoding.word_id, words.strings)], dtype=np.int64)
 
     @property
     def _may_have_pretrained_vectors(self) -> bool:

@@ -241,8 +241,9 @@ def test_a_run_with_heads_can_be_started_from(
     display = Silence()
     assert start_run(load_recipe(toy / "toy.toml", changes), tmp_path / "run", display) is not None
     (told,) = [note for note in display.notes if note.startswith("started from")]
-    assert "new: heads.kind." in told
-    assert "heads.tags" not in told.partition("new: ")[2] or place
+    new = told.partition("new: ")[2]
+    assert "heads.kind." in new
+    assert "heads.tags" not in new or place
     assert load_recipe(tmp_path / "run" / "recipe.toml").model.encoder.layers == layers
 
 
