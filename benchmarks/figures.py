@@ -68,7 +68,8 @@ def augmentation() -> Any:
     for record in _good("augmentation"):
         size, bilm = record["corpus"].split()
         if bilm == "none":
-            curves.setdefault(record["model"], {}).setdefault(float(size), []).append(100 * record["test"])
+            kind = record["model"].partition(":")[0]
+            curves.setdefault(kind, {}).setdefault(float(size), []).append(100 * record["test"])
     figure, (axis,) = _panels(1)
     longest = max(map(len, curves.values()))
     whole = {name: curve for name, curve in curves.items() if len(curve) == longest}
