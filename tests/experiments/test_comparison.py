@@ -156,9 +156,13 @@ def test_domains_left_out_have_a_mean_instead_of_a_best_one() -> None:
     """Each cell is scored on another domain, so the highest score is that of the easiest domain."""
     grid = read_grid(["ner"], ["train.lr=0.1,0.2", "data.leave_out=web,news"])
     cells: list[list[Outcome]] = [
-        [replace(scores(dev), test=test)] for dev, test in ((0.9, 0.1), (0.5, 0.3), (0.4, 0.5), (0.3, 0.7))
+        [replace(scores(dev), test=test)] for dev, test in ((0.9, 0.1), (0.5, 0.3), (0.4, 0.5), (0.7, 0.7))
     ]
-    assert compared(grid, *cells).summary() == [
+    found = compared(grid, *cells)
+    assert found.best is None
+    assert [row.best for row in found.rows] == [True, False, False, True], "the better one of each domain"
+    assert not any(row.best for row in compared(read_grid(["ner"], ["data.leave_out=a,b"]), *cells[:2]).rows)
+    assert found.summary() == [
         "lr=0.2: mean F1 on the domains left out: 60.00",
         "lr=0.1: mean F1 on the domains left out: 20.00",
     ]

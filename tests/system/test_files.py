@@ -129,6 +129,13 @@ def test_a_damaged_character_is_not_taken_for_another_encoding(tmp_path: Path, d
     assert "iconv" not in str(caught.value)
 
 
+def test_a_binary_file_is_not_taken_for_text_of_another_encoding(tmp_path: Path) -> None:
+    """Random bytes, whose first line has no byte 0 by chance."""
+    data = b"\x93ok\n" + random.Random(1).randbytes(500)
+    with pytest.raises(InputError, match="The file is binary or damaged"):
+        list(lines(wrote(tmp_path / "a", data)))
+
+
 def test_a_single_foreign_byte_is_damage_or_another_encoding(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Correct the character, or if the encoding is LATIN1, run: iconv"):
         list(lines(wrote(tmp_path / "a", b"a fine day\nat the caf\xe9\n")))

@@ -233,6 +233,14 @@ def test_a_single_file_beside_named_files_is_refused_with_the_names_to_type(spli
     )
 
 
+def test_two_files_of_the_same_name_are_refused() -> None:
+    """The first one would not be read. A setting that is repeated as it is changes nothing."""
+    assert refusal("data.train.a=in/ai.conll", "data.train.a=art.conll", "data.train.b=b.conll") == [
+        "data.train.a: in/ai.conll and art.conll have the same name, a; give each its own"
+    ]
+    assert load_recipe("ner", ["data.dev.a=a.conll", "data.dev.a=a.conll"]).data.dev == {"a": "a.conll"}
+
+
 def test_the_suggested_name_of_a_file_is_not_one_that_is_taken() -> None:
     (problem,) = refusal("data.train=a/web.conll", "data.train.web=b/web.conll")
     assert problem.endswith("--set data.train.NAME=a/web.conll --set data.train.web=b/web.conll")

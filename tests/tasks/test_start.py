@@ -83,7 +83,9 @@ def test_a_recipe_without_a_language_takes_that_of_the_start(here: Path) -> None
 def test_the_user_is_told_that_settings_of_the_network_do_not_apply() -> None:
     told: list[str] = []
     with_shape_of_start(load_recipe("ner", ["model.encoder.hidden=50", *RUN]), told.append)
-    assert told == ["train.start: taken from runs/news instead of your settings: model.encoder.hidden = 7"]
+    assert told == [
+        "train.start: these settings are those of runs/news, not of the recipe: model.encoder.hidden = 7"
+    ]
 
 
 def test_settings_that_do_not_apply_are_spelled_as_in_a_recipe(here: Path) -> None:

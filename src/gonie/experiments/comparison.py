@@ -16,7 +16,7 @@ COSTS = tuple(RunCost().numbers())
 """The names of the numbers of ``RunCost``."""
 
 LEFT_OUT = "data.leave_out"
-"""The key whose cells have different data, so that none is the best."""
+"""The key whose values have different test data, so that each has a best cell."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _run_json(outcome: Outcome) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows in the requested order, with the best one marked."""
+    """All rows in the requested order, with the best one marked, or that of each domain left out."""
 
     axes: tuple[Axis, ...]
     rows: tuple[ComparisonRow, ...]
@@ -155,19 +155,24 @@ class Comparison:
         ``tested`` is called with the number of finished rows, because each test takes a moment on many
         examples.
         """
-        best = max(rows, key=lambda row: row.dev.mean if row.dev else -1.0)
-        if best.dev is None:
-            return cls(tuple(axes), tuple(rows))
-        tested_rows = []
-        for number, row in enumerate(rows, 1):
-            tested_rows.append(_tested(row, best))
-            tested(number)
-        return cls(tuple(axes), tuple(tested_rows))
+        found, done = list(rows), 0
+        for places in _same_data(axes, rows):
+            best = max((rows[at] for at in places), key=lambda row: row.dev.mean if row.dev else -1.0)
+            for at in places:
+                found[at] = rows[at] if best.dev is None else _tested(rows[at], best)
+                done += 1
+                tested(done)
+        return cls(tuple(axes), tuple(found))
+
+    @property
+    def left_out(self) -> Axis | None:
+        """The domains that are left out in turn, if any."""
+        return next((axis for axis in self.axes if axis.key == LEFT_OUT), None)
 
     @property
     def best(self) -> ComparisonRow | None:
-        """The best row, or None if every run failed."""
-        return next((row for row in self.rows if row.best), None)
+        """The best row, or None if every run failed or domains are left out."""
+        return None if self.left_out else next((row for row in self.rows if row.best), None)
 
     @property
     def metric(self) -> str:
@@ -236,12 +241,11 @@ class Comparison:
 
     def summary(self) -> list[str]:
         """Return a summary in sentences: the best cell, and what each axis suggests to try next."""
+        if self.left_out and any(row.dev for row in self.rows):
+            return [*self._warning(), *self._means_over(self.left_out)]
         best = self.best
         if best is None or best.dev is None:
             return ["all runs failed"]
-        left_out = next((axis for axis in self.axes if axis.key == LEFT_OUT), None)
-        if left_out is not None:
-            return [*self._warning(), *self._means_over(left_out)]
         gap = "" if best.gap is None else f", train - dev {100 * best.gap:.2f}"
         named = f" with {best.name}" if best.name else ""
         first = f"best{named}: dev {self.metric} {100 * best.dev.mean:.2f}{gap}"
@@ -301,6 +305,21 @@ def _edge(axis: Axis, value: str) -> str:
             ", the lowest value tried; try lower" if number else ", the lowest possible value"
         )  # no key goes below 0
     return ""
+
+
+def _same_data(axes: Sequence[Axis], rows: Sequence[ComparisonRow]) -> Iterator[list[int]]:
+    """Yield the numbers of the rows that are tested on the same data: all, or those of each domain left out.
+
+    A domain with a single row has nothing to compare.
+    """
+    left_out = next((at for at, axis in enumerate(axes) if axis.key == LEFT_OUT), None)
+    if left_out is None:
+        yield list(range(len(rows)))
+        return
+    groups: dict[str, list[int]] = {}
+    for number, row in enumerate(rows):
+        groups.setdefault(row.values[left_out], []).append(number)
+    yield from (group for group in groups.values() if len(group) > 1)
 
 
 def _tested(row: ComparisonRow, best: ComparisonRow) -> ComparisonRow:

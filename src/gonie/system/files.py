@@ -12,6 +12,7 @@ import errno
 import gzip
 import lzma
 import os
+import re
 import secrets
 import shlex
 import stat
@@ -32,6 +33,10 @@ STANDARD_INPUT = "-"
 BLOCK = 1 << 20
 LONGEST_LINE = 1 << 28
 """The maximum line length in bytes. Longer lines are refused before they fill the memory."""
+CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
+"""Control characters that texts hardly have."""
+MOST_CONTROLS = 0.01
+"""A file with a larger share of them is no text in any encoding."""
 
 PREFIX, SUFFIX = ".gonie-", ".tmp"
 """The prefix and suffix of temporary files."""
@@ -295,7 +300,7 @@ def _mostly_utf8(data: bytes) -> bool:
 def _encoding(data: bytes, line: bytes) -> str | None:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "UTF-16"
-    if b"\0" in line:
+    if b"\0" in line or len(CONTROLS.findall(data)) > MOST_CONTROLS * len(data):
         return None
     if _korean(line):
         return "CP949"

@@ -111,7 +111,7 @@ def load_recipe(
     changes = list(changes)
     values = _read(str(name))
     before = _train_file(values)
-    problems = list(_mixed_files(changes))
+    problems = [*_mixed_files(changes), *_repeated_files(changes)]
     for change in changes:
         _apply(values, change, problems, command)
     if before is not None and _train_file(values) != before:
@@ -259,6 +259,18 @@ def _mixed_files(changes: Iterable[str]) -> Iterator[str]:
             f"data.{split}: a single file, {single}, cannot be combined with named files; name all of them: "
             f"{settings}"
         )
+
+
+def _repeated_files(changes: Iterable[str]) -> Iterator[str]:
+    """Yield a problem for each name that is given to two files of a split. The first would be lost."""
+    given: dict[str, str] = {}
+    for key, _, text in (change.partition("=") for change in changes):
+        *section, name = key.strip().split(".")
+        if section not in (["data", split] for split in SPLITS):
+            continue
+        first, file = given.setdefault(key.strip(), text.strip()), text.strip()
+        if first != file:
+            yield f"{key.strip()}: {first} and {file} have the same name, {name}; give each its own"
 
 
 def _domain_name(file: str) -> str:

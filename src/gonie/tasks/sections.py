@@ -169,6 +169,12 @@ class CorpusConfig(Section):
         return {name: path for name, path in named[split].items() if name != self.leave_out}
 
     @property
+    def dev_is_trained_on(self) -> bool:
+        """Whether a dev file is also a training file."""
+        train = {locate(file).resolve() for file in self.files("train").values()}
+        return any(locate(file).resolve() in train for file in self.files("dev").values())
+
+    @property
     def train_name(self) -> str:
         """The training files, for messages."""
         return ", ".join(self.files("train").values())

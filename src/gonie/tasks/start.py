@@ -78,7 +78,7 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     )
     own, new = recipe.model_dump(mode="json"), changed.model_dump(mode="json")
     if found := [f"{key} = {toml_value(value)}" for key, value in _changes(own, new)]:
-        note(f"train.start: taken from {name} instead of your settings: {', '.join(found)}")
+        note(f"train.start: these settings are those of {name}, not of the recipe: {', '.join(found)}")
     for key, source in recipe.model.contextual.items():
         if source.undecided and getattr(changed.model, key) is None:
             note(

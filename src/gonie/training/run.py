@@ -7,7 +7,6 @@ order of the writes leaves a resumable run if the process is killed at any momen
 from __future__ import annotations
 
 import shlex
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -86,6 +85,7 @@ class RunResult:
     output: RunOutput
     best_epoch: int
     seconds: float
+    """The time of the run and its variants, also before an interruption."""
     cost: RunCost
     """What the run cost, without its variants."""
     variants_cost: RunCost | None = None
@@ -290,7 +290,6 @@ def _run_variant(recipe: Recipe, run: RunFolder, display: RunDisplay) -> RunResu
 def _complete(opened: _Opened, run: RunFolder, display: RunDisplay) -> _Complete | None:
     """Train up to the best model, and write the results. Return None if interrupted."""
     job, session, meter = opened
-    started = time.monotonic()
     for name, content in job.files().items():
         atomic_write(run.root / name, content)
     if must_compile(session.model, per_window=job.recipe.train.optimizer == "per-window"):
@@ -313,9 +312,8 @@ def _complete(opened: _Opened, run: RunFolder, display: RunDisplay) -> _Complete
     trained = TrainedRun(run.root, session.model, run.history(), progress.best_epoch + 1, meter.total)
     output = job.finish(trained, display.note)
     output = replace(output, commands=[*_commands(TASKS[job.recipe.task], run.root), *output.commands])
-    seconds = time.monotonic() - started
-    result = RunResult(run.root, output, trained.best_epoch, seconds, meter.save())
-    return _Complete(trained, result)
+    cost = meter.save()
+    return _Complete(trained, RunResult(run.root, output, trained.best_epoch, cost.wall_seconds, cost))
 
 
 def _commands(task: Task, folder: Path) -> list[str]:

@@ -89,6 +89,7 @@ def test_names_of_numbered_tags_may_be_separated_by_commas() -> None:
         (["heads.pos.train=a", "heads.pos.kind=nearest"], r"heads\.pos\.kind: nearest has no loss"),
         (["heads.tags.train=a"], r"heads: invalid name: 'tags'"),
         (["heads.a/b.train=a"], r"heads: invalid name: 'a/b'"),
+        (["heads.pos.train=a", "heads.POS.train=b"], r"heads: two names differ only in case: pos, POS"),
         (["heads.pos.train=a", "model.head.kind=prototypes"], r"prototypes trains no encoder"),
         (["heads.pos.train=a", "train.optimizer=per-window"], r"per-window does not support .*heads\.pos"),
     ],

@@ -180,7 +180,7 @@ def test_multi_label_answers_have_a_probability_of_at_least_half(text_toy: Path,
     dev = DevEvaluator(job, model, "dev")
     assert dev.score() == pytest.approx(found.headline[1])
     assert dev.metric == "F1"
-    assert np.isfinite(job.temperature(model))
+    assert np.isfinite(job.temperature(model, print))
 
 
 def test_relations_are_scored_by_relation_f1(tmp_path: Path, text_toy: Path) -> None:
@@ -193,8 +193,8 @@ def test_the_temperature_is_fitted_to_the_dev_texts(text_toy: Path) -> None:
     job, model = untrained(text_toy)
     gold = np.array([job.data.encoding.label_ids[text.labels[0]] for text in job.data.dev])
     expected = fit_temperature(one_by_one(model, job).astype(np.float64), gold)
-    assert job.temperature(model) == pytest.approx(expected, rel=1e-3)
-    assert job.temperature(model) > 1.5, "it is sure of itself, and often wrong"
+    assert job.temperature(model, print) == pytest.approx(expected, rel=1e-3)
+    assert job.temperature(model, print) > 1.5, "it is sure of itself, and often wrong"
 
 
 def test_a_label_unseen_in_training_counts_as_an_error(text_toy: Path, tmp_path: Path) -> None:
@@ -202,4 +202,4 @@ def test_a_label_unseen_in_training_counts_as_an_error(text_toy: Path, tmp_path:
     job, model = untrained(text_toy, f"data.dev={tmp_path}/dev.tsv")
     assert isinstance(job.data.dev[0], LabelledText)
     assert DevEvaluator(job, model, "dev").score() <= 0.5
-    assert np.isfinite(job.temperature(model))
+    assert np.isfinite(job.temperature(model, print))

@@ -87,7 +87,7 @@ def test_the_dev_score_the_tally_and_the_exported_model_agree(make: Make, tmp_pa
     assert 0.0 <= dev.score() <= 1.0
     assert len(dev.tally().counts) == 20
     assert dev.tally().f1 == pytest.approx(dev.score())
-    assert export_model(job.exportable(session.model), tmp_path / "bundle").difference.value < 1e-3
+    assert export_model(job.exportable(session.model, print), tmp_path / "bundle").difference.value < 1e-3
     examples = job.examples("dev")
     evaluation = job.evaluate(examples, job.predict(tmp_path / "bundle", examples))
     assert evaluation.headline[1] == pytest.approx(dev.score())

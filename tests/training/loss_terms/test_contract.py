@@ -12,10 +12,10 @@ from torch import Tensor
 
 from gonie.errors import RecipeError
 from gonie.nn.inference import to_tensors
-from gonie.tasks.torch.checkpoint import read_tensors
+from gonie.tasks.torch.checkpoint import moved_buffers, read_tensors
 from gonie.training.fit import begin_training
 from gonie.training.loop import seed_step
-from gonie.training.loss_terms.table import LOSS_TERMS
+from gonie.training.loss_terms.table import LOSS_TERMS, with_terms
 from gonie.training.run import resume_run, start_run
 
 from .conftest import CASES, RECIPES, SETTINGS, WITH_WEIGHTS, Bench, Silent, trained
@@ -74,6 +74,20 @@ def bench_start(session: Any) -> dict[str, Tensor]:
         if hasattr(part, "model")
     ]
     return {f"{n}.{k}": w for n, part in enumerate(frozen) for k, w in part.model.named_parameters()}
+
+
+@pytest.mark.parametrize("name", ["adversary", "mldg", "perturb"])
+def test_a_term_moves_no_running_averages(bench: Bench, name: str) -> None:
+    """Those of batch normalisation would be of perturbed vectors, of shifted weights or of other texts."""
+    job = bench.job("classify", "train.start=none", "model.pooling.norm=batch", term=name)
+    session = begin_training(job)
+    session.model.train()
+    batch = to_tensors(job.train.batch(np.arange(6)), CPU)
+    states = session.model.states(batch)
+    before = {key: buffer.clone() for key, buffer in moved_buffers(session.model).items()}
+    with_terms(session.model.loss_of(states, batch), session.model, batch, states, session.terms.values())
+    assert before
+    assert all(torch.equal(buffer, before[key]) for key, buffer in moved_buffers(session.model).items())
 
 
 @pytest.mark.parametrize(("task", "name"), CASES)

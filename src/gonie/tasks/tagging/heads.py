@@ -21,14 +21,15 @@ def head_recipe(recipe: TagRecipe, name: str) -> TagRecipe:
     """Return the recipe of the head ``name`` alone."""
     head, data, model = recipe.heads[name], recipe.data, recipe.model
     own = {key: getattr(head, key) for key in FILES}
-    whole = {"leave_out": None, "partial": None, "noise": NoiseConfig(), "augment": TagAugmentConfig()}
+    whole = {"leave_out": None, "replay": None, "partial": None}
+    copies = {"noise": NoiseConfig(), "augment": TagAugmentConfig()}
     cache = {"cache": str(Path(data.cache) / HEADS / name) if data.cache else None}
     layers = {"layers": head.layer} if head.layer else {}
     parts = {"head": HeadConfig(kind=head.kind), "encoder": model.encoder.model_copy(update=layers)}
-    plain = {"start": None, "keep_labels": False, "shots": 0, "episodes": None, "score_train": 0}
+    plain = {"start": None, "keep_labels": False, "replay": 0, "shots": 0, "episodes": None, "score_train": 0}
     return recipe.model_copy(
         update={
-            "data": data.model_copy(update={**own, **whole, **cache}),
+            "data": data.model_copy(update={**own, **whole, **copies, **cache}),
             "model": model.model_copy(update=parts),
             "train": recipe.train.model_copy(update={**plain, "baselines": False}),
             "heads": {},

@@ -222,6 +222,8 @@ class TagRecipe(CorpusRecipe):
                     f"invalid name: {name!r}; use letters, digits, - and _, and not {MAIN_HEAD}, "
                     "which is the head of data.train"
                 )
+        if len({name.lower() for name in heads}) < len(heads):
+            raise ValueError(f"two names differ only in case: {', '.join(sorted(heads, key=str.lower))}")
         return heads
 
     @model_validator(mode="after")

@@ -11,7 +11,6 @@ from typing import Any
 from torch import nn
 
 from gonie.export.driver import export_model
-from gonie.export.exportable import Exportable
 from gonie.reports.cost import cost_rows
 from gonie.reports.forgetting_table import forgetting_part
 from gonie.reports.group_tables import domains_part
@@ -50,15 +49,10 @@ def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetu
     )
 
 
-def finish_examples(
-    job: ExampleJob, run: TrainedRun, note: Note, *, exportable: Exportable | None = None
-) -> RunOutput:
-    """Export the best model, score the export on every split, and write the report.
-
-    ``exportable`` is that of the job for this model, if the job has built it already.
-    """
+def finish_examples(job: ExampleJob, run: TrainedRun, note: Note) -> RunOutput:
+    """Export the best model, score the export on every split, and write the report."""
     # On the CPU, because cuDNN rounds to TF32 and the export is compared in full precision.
-    exportable = exportable or job.exportable(run.model.cpu())
+    exportable = job.exportable(run.model.cpu(), note)
     difference = export_model(exportable, run.folder / BUNDLE).difference
     note(f"exported the best model; its scores match the trained model's within {difference.value:.1g}")
     answers: dict[Split, Sequence[Any]] = {}

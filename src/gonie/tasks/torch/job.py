@@ -232,8 +232,11 @@ class ExampleJob(Job, Protocol):
         """Return the gold and predicted counts of each example of a split."""
         ...
 
-    def exportable(self, model: Any) -> Exportable:
-        """Return the model with the contents of its bundle, and dev examples to test the export."""
+    def exportable(self, model: Any, note: Note) -> Exportable:
+        """Return the model with the contents of its bundle, and dev examples to test the export.
+
+        ``note`` receives how its probabilities were calibrated.
+        """
         ...
 
     def predict(self, bundle: Path, examples: Sequence[Any]) -> Sequence[Any]:

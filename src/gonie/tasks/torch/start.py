@@ -10,6 +10,7 @@ weights. Bottleneck adapters cannot be merged, so the new model has them too (``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,8 @@ from gonie.text.schemes import PLAIN, type_names
 LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
 Ids: TypeAlias = NDArray[np.int64]
+HEAD = re.compile(r"heads\.([^.]+)\..*")
+"""A parameter of the head that the group names."""
 NEW_AS_UNKNOWN = ("chars",)
 """Vocabularies whose new entries start as the unknown entry. New entries of others start with zeros."""
 
@@ -179,7 +182,8 @@ class Copied:
 
     def __str__(self) -> str:
         copied = f"{self.copied:,} of {self.total:,} parameters copied{self._vectors()}"
-        return f"{copied}; new: {', '.join(self.fresh)}" if self.fresh else copied
+        parts = dict.fromkeys(HEAD.sub(r"head \1", name) for name in self.fresh)
+        return f"{copied}; new: {', '.join(parts)}" if parts else copied
 
     def _vectors(self) -> str:
         known, unknown = self.words or (0, 0)

@@ -60,7 +60,7 @@ class Adversary(nn.Module):
 
     The classifier learns the domain of x. The model gets −λ times the gradient of its error, so it learns
     states that have nothing to do with the domain (arXiv:1505.07818). The error is divided by that of chance,
-    which predicts the share of each domain: 1 is chance, 0 is a perfect classifier.
+    which predicts the share of each domain: 0 is a perfect classifier, 1 is chance, and more is misled.
     λ = weight · (2 / (1 + exp(−10 p)) − 1), where p rises from 0 to 1 in the first ``ramp`` of training. x is
     the mean of the states of a sentence, or each of them; of text models it is the vector of the text.
 

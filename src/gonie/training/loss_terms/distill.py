@@ -19,6 +19,7 @@ from gonie.nn.heads.objectives import AnyOf
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.precision import widened
 from gonie.tasks.section import Section
+from gonie.tasks.torch.start import label_names
 from gonie.training.loss_terms.frozen_copy import FrozenCopy
 from gonie.training.loss_terms.term import TermContext, TermPart
 
@@ -54,8 +55,9 @@ class Distill:
 
     def __init__(self, config: DistillConfig, context: TermContext) -> None:
         start = context.need_start("distill")
-        labels = list(context.need_job("distill").encoding.labels)
-        if lost := sorted({*start.encoding.labels} - {*labels}):
+        encoding = context.need_job("distill").encoding
+        labels = list(encoding.labels)
+        if lost := sorted(label_names(start.encoding) - label_names(encoding)):
             raise RecipeError(
                 [
                     f"loss.distill: labels of train.start are not kept: {', '.join(lost)}; "

@@ -15,7 +15,7 @@ from gonie.errors import RecipeError
 from gonie.nn.inference import to_tensors
 from gonie.nn.precision import autocast
 from gonie.tasks.section import Section, Size
-from gonie.training.loss_terms.random_numbers import same_random_numbers
+from gonie.training.loss_terms.random_numbers import random_numbers_kept
 from gonie.training.loss_terms.term import TermContext, TermPart
 
 TINY = 1e-6
@@ -97,7 +97,7 @@ class Mldg:
 
     def _loss(self, trained: _Trained, batch: Mapping[str, Tensor], shift: Sequence[Tensor]) -> Tensor:
         """Return the loss of a batch at θ + shift. Shape: ()."""
-        with same_random_numbers(self._device):
+        with random_numbers_kept(self._device):
             return trained.loss(batch, shift)
 
     def _hessian_product(

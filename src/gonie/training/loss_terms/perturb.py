@@ -14,7 +14,7 @@ from gonie.errors import RecipeError
 from gonie.nn.inference import evaluating, to_tensors
 from gonie.nn.precision import autocast, widened
 from gonie.tasks.section import Section
-from gonie.training.loss_terms.random_numbers import same_random_numbers
+from gonie.training.loss_terms.random_numbers import random_numbers_kept
 from gonie.training.loss_terms.term import TermContext, TermPart
 
 
@@ -64,7 +64,7 @@ class Perturb:
         with autocast(self._precision, self._device):
             vectors = model.embed(batch)  # (B, T, D)
             fixed = vectors.detach().requires_grad_()
-            with same_random_numbers(self._device):
+            with random_numbers_kept(self._device):
                 loss = model.loss_of(model.states_of(fixed, batch), batch)
             (gradient,) = torch.autograd.grad(loss, fixed)
             moved = vectors + self.perturbation(fixed.detach(), gradient, batch["mask"]).to(vectors.dtype)

@@ -9,7 +9,7 @@ import torch
 
 
 @contextmanager
-def same_random_numbers(device: torch.device) -> Iterator[None]:
+def random_numbers_kept(device: torch.device) -> Iterator[None]:
     """Give the code after the block the random numbers of the block."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         yield

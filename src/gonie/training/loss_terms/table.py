@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
+from gonie.nn.batch_norm import averages_kept
 from gonie.tasks.paths import missing_paths, output_problems, with_absolute_paths
 from gonie.tasks.recipe import explain_invalid
 from gonie.tasks.sections import CorpusRecipe, Recipe, RecipeType
@@ -106,9 +107,13 @@ def total_loss(model: Any, batch: Mapping[str, Tensor], terms: Collection[LossTe
 def with_terms(
     loss: Tensor, model: Any, batch: Mapping[str, Tensor], states: Tensor, terms: Iterable[LossTerm]
 ) -> Tensor:
-    """Return the loss plus all terms, added in order. Shape: ()."""
-    for term in terms:
-        loss = loss + term(model, batch, states)
+    """Return the loss plus all terms, added in order. Shape: ().
+
+    Terms may compute the model for other texts, or with other weights, so they move no running averages.
+    """
+    with averages_kept(model):
+        for term in terms:
+            loss = loss + term(model, batch, states)
     return loss
 
 

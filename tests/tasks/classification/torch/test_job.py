@@ -109,14 +109,24 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(text_toy: Path,
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter))
-    export_model(job.exportable(model), tmp_path / "bundle")
+    export_model(job.exportable(model, print), tmp_path / "bundle")
     classifier = load_classifier(tmp_path / "bundle")
-    assert classifier.temperature == pytest.approx(job.temperature(model))
+    assert classifier.temperature == pytest.approx(job.temperature(model, print))
     passages = [classifier.passage(text) for text in job.data.dev]
     for got, wanted in zip(classifier.read(passages), job.predictor(model).read(passages), strict=True):
         np.testing.assert_allclose(got.scores, wanted.scores, atol=1e-4)
     assert evaluate(job, tmp_path / "bundle").headline[1] == DevEvaluator(job, model, "dev").score()
     assert evaluate(job, tmp_path / "bundle", "test").texts == 20
+
+
+def test_a_classifier_is_not_calibrated_on_its_training_texts(text_toy: Path) -> None:
+    """It would be surer than it may be: it has learned these texts."""
+    notes: list[str] = []
+    recipe = load_recipe(text_toy / "texts.toml")
+    for changes in ([f"data.dev={recipe.data.train}"], ["data.dev=none", "train.shots=2"]):
+        job = job_of(text_toy / "texts.toml", *changes)
+        assert job.temperature(begin_training(job).model, notes.append) == 1.0
+    assert notes == ["probabilities are not calibrated: the dev texts are the training texts"] * 2
 
 
 def test_marks_of_a_file_format_are_marks_of_the_model(text_toy: Path, tmp_path: Path) -> None:
@@ -127,7 +137,7 @@ def test_marks_of_a_file_format_are_marks_of_the_model(text_toy: Path, tmp_path:
     ]
     job = job_of(text_toy / "texts.toml", *own(tmp_path / "TRAIN.TXT", "\n".join(lines)))
     assert job.recipe.data.marks == []
-    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model, print), tmp_path / "bundle")
     classifier = load_classifier(tmp_path / "bundle")
     (sentence,) = classifier.passage("The <e1>rain</e1> fell.").sentences
     assert sentence.words == ("The", "<e1>", "rain", "</e1>", "fell", ".")
@@ -159,7 +169,7 @@ def test_the_baseline_always_gives_the_most_frequent_label(text_toy: Path, tmp_p
 
 def test_the_report_is_a_page_with_the_labels(text_toy: Path, tmp_path: Path) -> None:
     job = job_of(text_toy / "texts.toml")
-    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model, print), tmp_path / "bundle")
     found = evaluate(job, tmp_path / "bundle")
     page = job.report(found, title="t", curve=[], details={"seed": 1}, first={})
     assert "<html" in page

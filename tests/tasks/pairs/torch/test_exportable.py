@@ -34,7 +34,7 @@ PAIRS = [
 def own(pair_toy: Path, kind: str, *changes: str) -> PairExportable:
     job = prepare(load_recipe(pair_toy / f"{kind}.toml", changes), lambda text: None)
     assert isinstance(job, PairJob)
-    return job.exportable(begin_training(job).model)
+    return job.exportable(begin_training(job).model, print)
 
 
 @pytest.mark.parametrize("kind", ["labels", "values"])

@@ -158,7 +158,7 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(
 ) -> None:
     job = job_of(pair_toy / f"{kind}.toml")
     model = confident(job)
-    export_model(job.exportable(model), tmp_path / "bundle")
+    export_model(job.exportable(model, print), tmp_path / "bundle")
     classifier: Any = gonie.load(tmp_path / "bundle")
     scores = one_by_one(model, job)
     passages = [classifier.tokenise(pair).passage for pair in job.data.dev]

@@ -145,6 +145,9 @@ def test_overlong_sentences_are_cut_and_counted(toy: Path) -> None:
     assert made.train.tokens == whole.train.tokens
     cut = int((whole.train.lengths > 4).sum())
     assert any(f"{cut} sentences longer than 4 tokens" in note for note in notes)
+    _, notes = prepared(toy, "data.max_tokens=4", "data.augment.copies=2", "data.augment.kinds={typos = 1.0}")
+    assert any(f"train.conll: {cut} sentences longer than 4 tokens" in note for note in notes)
+    assert any(note.startswith("changed copies: ") and "longer than 4 tokens" in note for note in notes)
 
 
 LONG = [

@@ -40,7 +40,7 @@ def test_a_bundle_follows_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> 
     """Without them, the exported tagger would give sequences that the recipe forbids."""
     recipe = load_recipe(toy / "toy.toml", ['model.head.forbidden=["O -> *-LOC"]'])
     job = prepare(recipe, lambda text: None)
-    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model, print), tmp_path / "bundle")
     tagger = load_tagger(tmp_path / "bundle")
     for sentence in job.data.dev:  # type: ignore[attr-defined]
         (found,) = tagger.tag_sentences([sentence])
@@ -51,7 +51,7 @@ def test_a_bundle_follows_the_rules_of_the_recipe(toy: Path, tmp_path: Path) -> 
 def test_a_bundle_reads_a_mistyped_word_as_the_word_that_is_meant(toy: Path, tmp_path: Path) -> None:
     recipe = load_recipe(toy / "toy.toml", ["data.correct_typos=true", "model.chars=none"])
     job = prepare(recipe, lambda text: None)
-    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")
+    export_model(job.exportable(begin_training(job).model, print), tmp_path / "bundle")
     tagger = load_tagger(tmp_path / "bundle")
     (right, mistyped) = tagger.tag_tokens([["Paris", "is", "Rome"], ["Pairs", "is", "Rome"]])
     assert "paris" in tagger.encoding.words
@@ -65,7 +65,9 @@ def test_tags_are_counted_in_the_scheme_of_the_training_file(
     """Otherwise ``gonie evaluate`` would give another accuracy for the same file."""
     recipe = load_recipe(toy / "toy.toml", [f"data.model_scheme={scheme}", "model.head.constrained=true"])
     job = prepare(recipe, lambda text: None)
-    export_model(job.exportable(begin_training(job).model), tmp_path / "bundle")  # untrained: many errors
+    export_model(
+        job.exportable(begin_training(job).model, print), tmp_path / "bundle"
+    )  # untrained: many errors
     sentences = job.examples("dev")
     found = job.evaluate(sentences, job.predict(tmp_path / "bundle", sentences))
     assert found.scheme.kind == counted
@@ -102,10 +104,15 @@ def test_a_tagger_is_calibrated_on_dev_and_the_bundle_keeps_it(job: TagJob, tmp_
         assert one.tags == other.tags
 
 
-def test_a_tagger_is_not_calibrated_on_its_training_sentences(toy: Path) -> None:
+@pytest.mark.parametrize("files", ["single", "named"])
+def test_a_tagger_is_not_calibrated_on_its_training_sentences(toy: Path, tmp_path: Path, files: str) -> None:
     """It would be surer than it may be: it has learned these sentences."""
+    (tmp_path / "same.conll").symlink_to(toy / "train.conll")
+    named = [f"data.train.{split}={toy / split}.conll" for split in ("train", "test")]
     notes: list[str] = []
-    recipe = load_recipe(toy / "toy.toml", [f"data.dev={toy / 'train.conll'}"])
+    recipe = load_recipe(
+        toy / "toy.toml", [f"data.dev={tmp_path / 'same.conll'}", *(named if files == "named" else [])]
+    )
     job = prepare(recipe, lambda text: None)
     assert job.temperature(begin_training(job).model, notes.append) == 1.0  # type: ignore[attr-defined]
     assert notes == ["probabilities are not calibrated: the dev sentences are the training sentences"]
@@ -116,4 +123,4 @@ def test_plain_tags_have_no_temperature(job: TagJob) -> None:
     changed = replace(
         job.data, encoding=Encoding.from_json({**job.data.encoding.to_json(), "scheme": scheme.to_json()})
     )
-    assert TagJob(job.recipe, changed).temperature(begin_training(job).model) == 1.0
+    assert TagJob(job.recipe, changed).temperature(begin_training(job).model, print) == 1.0

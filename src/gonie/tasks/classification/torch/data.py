@@ -84,6 +84,8 @@ class TextData:
     """The model that the recipe starts from."""
     sample: Sequence[LabelledText] = ()
     """Training texts to score after each epoch (``train.score_train``)."""
+    dev_is_held_out: bool = True
+    """Whether the dev texts are others than those of training."""
     annotated: frozenset[str] = frozenset()
     """The labels that the training files are annotated for."""
 
@@ -206,6 +208,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
         sources=sources,
         start=start,
         sample=sampled(train, recipe.train.score_train),
+        dev_is_held_out=not (dev is train or data.dev_is_trained_on),
         annotated=frozenset(labels),
     )
 

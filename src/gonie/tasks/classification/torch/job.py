@@ -161,8 +161,11 @@ class TextJob:
         examples = self.examples(split)
         return Tally.from_labels(examples, [answer.labels for answer in self._scored(examples, answers)])
 
-    def temperature(self, model: ClassifyingNetwork) -> float:
+    def temperature(self, model: ClassifyingNetwork, note: Note) -> float:
         """Fit the temperature that calibrates the probabilities on dev."""
+        if not self.data.dev_is_held_out:
+            note("probabilities are not calibrated: the dev texts are the training texts")
+            return 1.0
         corpus = self.encode(model, "dev", lambda text: None).corpus
         readings = self.predictor(model).read_encoded(corpus)
         scores = np.stack([reading.scores for reading in readings]).astype(np.float64)  # (N, K)
@@ -172,11 +175,11 @@ class TextJob:
             scores, gold = scores[:, known], gold[:, known]
         return fit_temperature(scores, gold, doubt=1 / (len(gold) + 2))
 
-    def exportable(self, model: ClassifyingNetwork) -> TextExportable:
+    def exportable(self, model: ClassifyingNetwork, note: Note) -> TextExportable:
         """Return the classifier, calibrated on dev, with the dev texts."""
         bundle = TextBundle(
             encoding=self.data.encoding,
-            temperature=float(self.temperature(model)),
+            temperature=float(self.temperature(model, note)),
             about=About(
                 model=model_summary(model),
                 recipe=self._told_recipe().model_dump(mode="json", exclude_none=True),

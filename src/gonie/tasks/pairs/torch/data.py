@@ -67,6 +67,8 @@ class PairData:
     """The model that the recipe starts from."""
     sample: Sequence[LabelledPair] = ()
     """Training pairs to score after each epoch, as many as ``train.score_train`` asks for."""
+    dev_is_held_out: bool = True
+    """Whether the dev pairs are others than those of training."""
 
     def fingerprint(self, recipe: PairRecipe) -> str:
         """Return a digest of the recipe and of the content of its files, for resuming."""
@@ -135,6 +137,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
         sources=sources,
         start=start,
         sample=sampled(train, recipe.train.score_train),
+        dev_is_held_out=not (dev is train or data.dev_is_trained_on),
     )
 
 

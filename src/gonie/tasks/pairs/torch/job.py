@@ -163,9 +163,12 @@ class PairJob:
         gold = [LabelledPair(pair.first, pair.second, ("near",)) for pair in pairs]
         return Tally.from_labels(gold, [("near",) if each else ("far",) for each in near])
 
-    def temperature(self, model: PairNetwork) -> float:
+    def temperature(self, model: PairNetwork, note: Note) -> float:
         """Fit the temperature that calibrates the probabilities on dev; 1 for values."""
         if self.data.encoding.scale is not None:
+            return 1.0
+        if not self.data.dev_is_held_out:
+            note("probabilities are not calibrated: the dev pairs are the training pairs")
             return 1.0
         corpus = self.encode(model, "dev", lambda text: None).corpus
         readings = self.predictor(model).read_encoded(corpus)
@@ -173,11 +176,11 @@ class PairJob:
         gold = corpus.labels.astype(np.int64)
         return float(fit_temperature(scores, gold, doubt=1 / (len(gold) + 2)))
 
-    def exportable(self, model: PairNetwork) -> PairExportable:
+    def exportable(self, model: PairNetwork, note: Note) -> PairExportable:
         """Return the model, calibrated on dev, with the dev pairs."""
         bundle = PairBundle(
             encoding=self.data.encoding,
-            temperature=self.temperature(model),
+            temperature=self.temperature(model, note),
             about=About(
                 model=model_summary(model),
                 recipe=self._resolved_recipe(),

@@ -255,14 +255,15 @@ def _encode(
     tagged += [(memory.examples, memory.known) for memory in memories]
     kept_sentences = [sentence for memory in memories for sentence in memory.examples]
     outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for each, known in tagged]
-    pieces, noise, more, *old = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside)
+    pieces, changed, more, *old = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, noise, more, *old), sink, sets.ids, files.domains)
+    corpus = encoding.encode(Chained(pieces, changed, more, *old), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
-    for name, cut in ((data.train_name, pieces.cut + noise.cut), (data.partial, more.cut)):
-        if cut:
-            note(f"{name}: {cut} sentences longer than {data.max_tokens} tokens were split")
+    cut = {data.train_name: pieces.cut, "changed copies": changed.cut, str(data.partial): more.cut}
+    for name, number in {**cut, "kept sentences": sum(each.cut for each in old)}.items():
+        if number:
+            note(f"{name}: {number} sentences longer than {data.max_tokens} tokens were split")
     note_corrections(encoding, opened.dev, note)
     opened.shared.warn(note)
     counts = count_types(labels, target)
@@ -283,7 +284,7 @@ def _encode(
         options=sets.table() if part is not None or any(each.changes for each in outside) else None,
         types=types,
         sentences=train,
-        dev_is_held_out=not opened.dev_is_train and data.dev != data.train,
+        dev_is_held_out=not (opened.dev_is_train or data.dev_is_trained_on),
         sample=sampled(train, recipe.train.score_train),
     )
 

@@ -146,6 +146,8 @@ class TagFiles:
             checked, survey = stream.source.report, file.found.report
             chosen = dataclasses.replace(checked, choices=survey.choices | checked.choices)
             tell(str(survey.path), chosen, note)
+            if not stream.has_labels:
+                note(f"warning: {survey.path} has no entities: every token has the tag O")
 
     def read(self, split: Literal["dev", "test"], note: Note) -> list[Sentence]:
         """Return the sentences of all files of a split."""

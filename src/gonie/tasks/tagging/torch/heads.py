@@ -46,7 +46,7 @@ def finish_heads(output: RunOutput, run: TrainedRun, heads: Jobs, note: Note) ->
     for name, job in heads.items():
         own = _write_run(job, run, name)
         note(f"exporting the head {name} to {own.folder}")
-        found = finish_examples(job, own, note, exportable=job.exportable(own.model))
+        found = finish_examples(job, own, note)
         results += [(f"head {name}: {key}", value) for key, value in found.results]
         commands.append(" ".join(["gonie", "tag", shlex.quote(str(own.folder)), '"your text"']))
     return replace(output, results=results, commands=commands)

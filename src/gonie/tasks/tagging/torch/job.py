@@ -134,7 +134,7 @@ class TagJob:
 
     def finish(self, run: TrainedRun, note: Note) -> RunOutput:
         """Write the bundle, its scores and the report, and the same for each auxiliary head."""
-        output = finish_examples(self, run, note, exportable=self.exportable(run.model.cpu(), note))
+        output = finish_examples(self, run, note)
         return finish_heads(output, run, self.heads, note)
 
     def add_comparisons(
@@ -198,7 +198,7 @@ class TagJob:
         tags = [tagging.tags for tagging in self._scored(examples, answers)]
         return Tally.from_tags(examples, tags, self.data.encoding.scheme)
 
-    def temperature(self, model: TaggingNetwork, note: Note = _silent) -> float:
+    def temperature(self, model: TaggingNetwork, note: Note) -> float:
         """Fit the temperature that calibrates the probabilities of spans on dev. It is 1 for plain tags."""
         if not self.data.encoding.scheme.has_spans:
             return 1.0
@@ -210,7 +210,7 @@ class TagJob:
         note(found.note())
         return found.temperature
 
-    def exportable(self, model: TaggingNetwork, note: Note = _silent) -> TagExportable:
+    def exportable(self, model: TaggingNetwork, note: Note) -> TagExportable:
         """Return the tagger, calibrated on dev, with its chain and constraints, and the dev sentences."""
         transitions, start, end = (part.detach().float().cpu().numpy() for part in model.head().chain())
         bundle = TagBundle(

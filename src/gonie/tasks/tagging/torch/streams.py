@@ -48,6 +48,8 @@ class TagStream:
         self._target = target
         self._labels = labels
         self._types = types
+        self.has_labels = False
+        """Whether a sentence that was read has a tag other than O."""
 
     def __iter__(self) -> Iterator[Sentence]:
         if not self._keep:
@@ -66,10 +68,11 @@ class TagStream:
                     line=sentence.line,
                     fix=f"Set the tag column: --set {self._section}.tag_column=N",
                 )
+            tags: Sequence[str] = sentence.tags
+            self.has_labels = self.has_labels or any(tag != schemes.OUTSIDE for tag in tags)
             if self._scheme == self._target and not self._types and not self._labels:
                 yield sentence
                 continue
-            tags: Sequence[str] = sentence.tags
             if self._labels:
                 tags = self._labels.rename(tags, self._scheme)
             tags = schemes.convert(tags, self._scheme, self._target)
