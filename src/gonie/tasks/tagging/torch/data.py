@@ -7,7 +7,7 @@ import hashlib
 import json
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -217,59 +217,41 @@ def _encode(
     ``start`` is the model that the head starts from, whose training sentences may be replayed.
     """
     recipe, files, train, part = opened.recipe, opened.files, opened.train, opened.part
-    data, found, target = recipe.data, opened.files.found, opened.files.target
-    _check_some_tags(labels, target, data.train_name, opened.section)
-    if len(encoding.labels) > MOST_TAGS:
-        raise InputError(
-            f"more than {MOST_TAGS:,} different tags: {len(encoding.labels):,}, such as "
-            f"{', '.join(encoding.labels[:3])}",
-            path=data.train_name,
-            fix=f"Set the tag column: --set {opened.section}.tag_column=N",
-        )
+    data, target = recipe.data, opened.files.target
+    _check_tags(opened, labels, encoding)
     for path, warning in files.warnings:
         note(f"{path}: {warning}")
     files.tell_train(opened.streams, note)
-    sets = TagSets(encoding.labels)
     types = annotated(recipe, count_types(labels, target))
     kept = label_names(encoding) - types if target.has_spans else frozenset()
-    if kept:
-        note(
-            f"{data.train_name} says nothing about the kept types {', '.join(sorted(kept))}: "
-            "its O may be any of them"
-        )
-    if start is not None and target.has_spans:
-        _suggest_names(types, label_names(start.encoding), note)
+    _note_types(opened, types, kept, start, note)
     memories = replayed(recipe, start, _memory_reader(target, encoding), note)
-    rules = _checked_rules(recipe, train, encoding, opened=bool(kept), note=note)
-    partial_stream = PartialStream(
-        part or (), scheme=found.scheme, target=target, sets=sets, rules=rules, labels=files.labels
-    )
-    copies = noisy_copies(
-        train, data.noise, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
-    )
-    copies += augmented_sentences(
-        train, data, scheme=target, tokenizer=files.splitter, seed=recipe.train.seed, note=note
-    )
-    tagged: list[tuple[Iterable[Sentence], frozenset[str]]]
-    tagged = [(train, types), (copies, types), (partial_stream, types)]
-    tagged += [(memory.examples, memory.known) for memory in memories]
     kept_sentences = [sentence for memory in memories for sentence in memory.examples]
-    outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for each, known in tagged]
-    pieces, changed, more, *old = (Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside)
+    sets = TagSets(encoding.labels)
+    rules = _checked_rules(recipe, train, encoding, opened=bool(kept), note=note)
+    partial = PartialStream(
+        part or (), scheme=files.found.scheme, target=target, sets=sets, rules=rules, labels=files.labels
+    )
+    copies = _changed_copies(opened, note)
+    tagged: list[tuple[str, Iterable[Sentence], frozenset[str]]] = [
+        (data.train_name, train, types),
+        ("changed copies", copies, types),
+        (str(data.partial), partial, types),
+        *(("kept sentences", memory.examples, memory.known) for memory in memories),
+    ]
+    outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for _, each, known in tagged]
+    pieces = [Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside]
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    corpus = encoding.encode(Chained(pieces, changed, more, *old), sink, sets.ids, files.domains)
+    corpus = encoding.encode(Chained(*pieces), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
-    cut = {data.train_name: pieces.cut, "changed copies": changed.cut, str(data.partial): more.cut}
-    for name, number in {**cut, "kept sentences": sum(each.cut for each in old)}.items():
-        if number:
-            note(f"{name}: {number} sentences longer than {data.max_tokens} tokens were split")
+    _note_cut([name for name, *_ in tagged], pieces, data.max_tokens, note)
     note_corrections(encoding, opened.dev, note)
     opened.shared.warn(note)
     counts = count_types(labels, target)
     warn_rare_labels(data.train_name, counts, note)
     held = opened.held.items()
-    named = {name: name_new_tags(_tags(part), target, {*counts, *kept}) for name, part in held}
+    named = {name: name_new_tags(_tags(split), target, {*counts, *kept}) for name, split in held}
     warn_new_labels(named, encoding.label_ids, note)
     return TagData(
         encoding=encoding,
@@ -280,13 +262,46 @@ def _encode(
         pretrained=None,
         seen=_seen(recipe, Chained(train, kept_sentences), target, start),
         labels=labels + Counter(_tags(kept_sentences)),
-        given_scheme=found.scheme,
+        given_scheme=files.found.scheme,
         options=sets.table() if part is not None or any(each.changes for each in outside) else None,
         types=types,
         sentences=train,
         dev_is_held_out=not (opened.dev_is_train or data.dev_is_trained_on),
         sample=sampled(train, recipe.train.score_train),
     )
+
+
+def _changed_copies(opened: _TaskFiles, note: Note) -> Iterable[Sentence]:
+    """Return the copies of training sentences with noise and with other words."""
+    recipe, files = opened.recipe, opened.files
+    data, seed = recipe.data, recipe.train.seed
+    noisy = noisy_copies(
+        opened.train, data.noise, scheme=files.target, tokenizer=files.splitter, seed=seed, note=note
+    )
+    return noisy + augmented_sentences(
+        opened.train, data, scheme=files.target, tokenizer=files.splitter, seed=seed, note=note
+    )
+
+
+def _note_types(
+    opened: _TaskFiles, types: Collection[str], kept: Collection[str], start: Start | None, note: Note
+) -> None:
+    """Note types of the model that the training file is not annotated for, and names to rename."""
+    if kept:
+        name = opened.recipe.data.train_name
+        note(f"{name} says nothing about the kept types {', '.join(sorted(kept))}: its O may be any of them")
+    if start is not None and opened.files.target.has_spans:
+        _suggest_names(types, label_names(start.encoding), note)
+
+
+def _note_cut(names: Sequence[str], pieces: Sequence[Pieces], longest: int, note: Note) -> None:
+    """Note how many sentences were split, by the names of their sources."""
+    cut: Counter[str] = Counter()
+    for name, each in zip(names, pieces, strict=True):
+        cut[name] += each.cut
+    for name, number in cut.items():
+        if number:
+            note(f"{name}: {number} sentences longer than {longest} tokens were split")
 
 
 def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> None:
@@ -324,16 +339,25 @@ def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]
     )
 
 
-def _check_some_tags(tags: Mapping[str, int], scheme: Scheme, path: str, section: str) -> None:
-    """Refuse sentences without entities, or with one plain tag: there is nothing to learn."""
+def _check_tags(opened: _TaskFiles, tags: Mapping[str, int], encoding: Encoding) -> None:
+    """Refuse sentences without entities, or with one plain tag, from which nothing can be learned.
+
+    Also refuse more than ``MOST_TAGS``.
+    """
+    path, section, scheme = opened.recipe.data.train_name, opened.section, opened.files.target
+    column = f"Set the tag column: --set {section}.tag_column=N"
     only = next(iter(tags), schemes.OUTSIDE)
     if len(tags) == 1 and (only == schemes.OUTSIDE or not scheme.has_spans):
+        choose = "Choose the column of the tags with --tag-column N (in a recipe data.tag_column)"
         raise InputError(
-            f"every token has the tag {only}",
+            f"every token has the tag {only}", path=path, fix=choose if section == "data" else column
+        )
+    if len(encoding.labels) > MOST_TAGS:
+        raise InputError(
+            f"more than {MOST_TAGS:,} different tags: {len(encoding.labels):,}, such as "
+            f"{', '.join(encoding.labels[:3])}",
             path=path,
-            fix="Choose the column of the tags with --tag-column N (in a recipe data.tag_column)"
-            if section == "data"
-            else f"Set the tag column: --set {section}.tag_column=N",
+            fix=column,
         )
 
 
