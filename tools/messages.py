@@ -36,7 +36,6 @@ UNSEEN = (
     "messages/",
     "text/tokenizers/lexicon.py",
     "text/tokenizers/shapes.py",
-    "experiments/drawing.py",
     "runtime/protobuf.py",
     "metrics/novelty.py",
     "reports/html/style.py",
@@ -61,9 +60,9 @@ PROSE = re.compile(r"[^\W\d_]{2,}[,;:]? (?:\S* )?[^\W\d_{]|[a-z}] [a-z]{2}|[a-z]
 CODE = re.compile(
     r"^\s+[A-Z]\w+ [A-Z]\w+ [A-Z]|\(\?|\\[dwsb]|\[\^|^#!|^<[a-z]+[ >]|</[a-z]+>|"
     r"^[A-Z\d-]+(\s[A-Z\d-]+)*$|^[a-z]+(_[a-z]+)+$|\{task\.|;\s*\}|"
-    r"^import |^from [\w.]+ import|[{;]\s*--?\w+:"
+    r"^import |^from [\w.]+ import|[{;]\s*--?\w+:|^DejaVu Sans$|^Last Resort$"
 )
-"""Expressions, markup and code."""
+"""Expressions, markup, code and fonts."""
 SHOWN = {
     "section", "note", "folded", "say", "opening", "add_column", "Table", "score_grid", "help", "count",
     "count_of", "average_row", "print_lines", "StepProgress", "describe", "choose", "grid_of",

@@ -69,7 +69,7 @@ def test_without_a_korean_font_the_note_counts_hangul_and_names_a_package() -> N
     assert families == [BASE]
     assert unknown == "漢서울"
     note = font_note(unknown)
-    assert note.startswith("No installed font has 2 Hangul characters of the figure: 서울.")
+    assert note.startswith("No installed font has 2 characters of the figure: 서울.")
     assert "fonts-nanum" in note
 
 

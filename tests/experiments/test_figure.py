@@ -152,7 +152,7 @@ def test_any_text_can_be_drawn(value: str) -> None:
 
 def test_letters_without_a_font_are_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gonie.experiments.figure.find_fonts", lambda texts: (["DejaVu Sans"], "말뭉치"))
-    assert "3 Hangul characters" in missing_fonts(comparison("data.vectors=none,말뭉치.txt"))
+    assert "3 characters" in missing_fonts(comparison("data.vectors=none,말뭉치.txt"))
     monkeypatch.setattr("gonie.experiments.figure.find_fonts", lambda texts: (["DejaVu Sans"], ""))
     assert missing_fonts(comparison("train.lr=0.1,0.2")) == ""
 

@@ -79,7 +79,9 @@ def test_growth_is_measured_over_the_last_two_quarters(tool: ModuleType) -> None
     assert tool.growth(warming) >> 20 == 1
     assert not tool.leaks(warming)
     assert tool.leaks(readings(50, 60, 70, 80, 90, 100, 110, 120))
-    assert not tool.leaks(readings(50, 80, 90, 95, 95, 95, 120, 120)), "a single jump, such as a larger buffer"
+    assert not tool.leaks(readings(50, 80, 90, 95, 95, 95, 120, 120)), (
+        "a single jump, such as a larger buffer"
+    )
 
 
 def test_memory_is_read_while_texts_are_passed_on(tool: ModuleType) -> None:

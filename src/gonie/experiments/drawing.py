@@ -30,9 +30,9 @@ def font_note(unknown: str) -> str:
     if not unknown:
         return ""
     hangul = "".join(HANGUL.findall(unknown))
-    named = count(len(hangul), "Hangul character") if hangul else count(len(unknown), "character")
+    missing = hangul or unknown
     lines = [
-        f"No installed font has {named} of the figure: {(hangul or unknown)[:20]}.",
+        f"No installed font has {count(len(missing), 'character')} of the figure: {missing[:20]}.",
         "A PNG shows boxes for them, an SVG uses the fonts of its viewer.",
         "Install a Korean font, such as the package fonts-nanum, and draw the figure again."
         if hangul
