@@ -70,6 +70,19 @@ def test_a_dev_file_that_is_the_training_file_is_named() -> None:
     ]
 
 
+def test_sentences_that_an_earlier_run_was_trained_on_are_named_with_the_run() -> None:
+    found = SharedExamples(SENTENCES, {"dev": [sentence(LONG, 3)]}, run=Path("runs/news"))
+    found.compare([sentence(LONG, 3)])
+    notes: list[str] = []
+    found.warn(notes.append)
+    assert notes == [
+        "warning: 1 of 1 sentence in dev is also in the training data of runs/news (1 of more than 5 "
+        "tokens), which makes the dev score too high. Training starts from it: name another "
+        "file, or another start:"
+        f"\n  a:3 and a:3: {LONG}"
+    ]
+
+
 def test_short_sentences_alone_are_normal() -> None:
     assert shared([sentence("Thank you !")], [sentence("Thank you !", path="d")]) == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 from gonie.errors import BundleError, GonieError
 from gonie.runtime.bundle import write_bundle
 from gonie.tasks.loaded import LoadedModel, load_model
+from gonie.tasks.recipe import load_recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
+from gonie.training.run import start_run
 
 
 @pytest.fixture
@@ -71,3 +74,29 @@ def test_operations_that_a_task_lacks_are_refused(classifier: LoadedModel) -> No
         loaded.evaluator([])
     with pytest.raises(GonieError, match="cannot be explained"):
         loaded.explained({})
+
+
+def test_files_that_a_model_learned_are_named(toy: Path, tmp_path: Path, silence: Any) -> None:
+    """Also by its start, by replay, and not a domain that it left out."""
+    for name in ("web", "news", "kept"):
+        shutil.copy(toy / "train.conll", tmp_path / name)
+    named = [f"data.train.{name}={tmp_path / name}" for name in ("web", "news")]
+    runs = {
+        "first": [*named, "data.leave_out=news"],
+        "second": [
+            f"data.train={tmp_path / 'news'}",
+            f"train.start={tmp_path / 'first'}",
+            "train.keep_labels=true",
+            f"data.replay={tmp_path / 'kept'}",
+        ],
+    }
+    for name, changes in runs.items():
+        recipe = load_recipe(toy / "toy.toml", [*changes, "train.epochs=1"])
+        assert start_run(recipe, tmp_path / name, silence) is not None
+    first, second = (load_model(tmp_path / name) for name in runs)
+    assert first.notes_on(tmp_path / "news") == []
+    assert "the model was trained on" in first.notes_on(tmp_path / "web")[0]
+    for name in ("news", "kept"):
+        assert "the model was trained on" in second.notes_on(tmp_path / name)[0]
+    (told,) = second.notes_on(tmp_path / "web")
+    assert f"the model started from {tmp_path / 'first'}, which was trained on" in told

@@ -220,3 +220,11 @@ def test_a_setting_that_is_rarely_meant_is_noted(changes: list[str], words: str)
 def test_settings_that_belong_together_are_not_noted(changes: list[str]) -> None:
     told = notes(load_recipe("ner", ["model.elmo=none", *changes]))
     assert not [text for text in told if "without train.start" in text or "usually forgets" in text]
+
+
+@pytest.mark.parametrize(("name", "meant"), [("Web", "web"), ("new", "news"), ("law", None)])
+def test_a_domain_that_is_probably_misspelt_is_noted(toy: Path, name: str, meant: str | None) -> None:
+    files = [f"data.train.web={toy / 'train.conll'}", f"data.train.news={toy / 'dev.conll'}"]
+    told = notes(load_recipe("ner", [*files, f"data.test.{name}={toy / 'test.conll'}", "model.elmo=none"]))
+    wanted = f"data.test.{name}: no training file has this name. Did you mean {meant}?"
+    assert [note for note in told if "no training file" in note] == ([wanted] if meant else [])

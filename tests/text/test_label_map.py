@@ -180,7 +180,7 @@ def test_a_list_of_labels_says_how_many_there_are() -> None:
 def test_a_misspelt_label_in_a_rule_is_told_with_the_label_that_was_meant() -> None:
     labels = {"person", "location"}
     (told,) = unmatched_rules({"persn": "PER", "location": "LOC"}, labels)
-    assert told.endswith("a rule renames persn, which is no label of the training file. Did you mean person?")
+    assert told.endswith("data.map renames persn, which is no label of these files. Did you mean person?")
     (told,) = unmatched_rules({"x": "O"}, labels)
     assert told.endswith("The labels are location, person")
 

@@ -32,8 +32,8 @@ from gonie.experiments.tables import markdown, tsv
 from gonie.experiments.workers import run_in_parallel, run_in_process
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.thread_map import cores
-from gonie.tasks.recipe import SPLITS, load_recipe
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.recipe import load_recipe
+from gonie.tasks.sections import SPLITS, CorpusRecipe
 from gonie.tasks.torch.prepare import data_key
 from gonie.training.fit import choose_device
 from gonie.training.folder import lock_run

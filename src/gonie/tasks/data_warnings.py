@@ -81,10 +81,14 @@ class SharedExamples(Generic[Example]):
     """Finds the held-out examples that are also in the training data, by the hashes of their keys.
 
     The training examples are compared while they are read for something else, so that no pass is added.
+    ``run`` is the run that was trained on them, if it is an earlier one.
     """
 
-    def __init__(self, kind: ExampleKind[Example], held: Mapping[str, Sequence[Example]]) -> None:
+    def __init__(
+        self, kind: ExampleKind[Example], held: Mapping[str, Sequence[Example]], *, run: Path | None = None
+    ) -> None:
         self._kind = kind
+        self._run = run
         self._held = held
         self._marks = {name: [hash(kind.key(each)) for each in part] for name, part in held.items()}
         self._found: dict[int, Example] = {}
@@ -111,7 +115,7 @@ class SharedExamples(Generic[Example]):
             marked = zip(part, self._marks[name], strict=True)
             shared = [each for each, mark in marked if mark in self._found]
             long = [each for each in shared if kind.length(each) > SHORT]
-            if len(shared) == len(part) and self._is_training_file(shared):
+            if self._run is None and len(shared) == len(part) and self._is_training_file(shared):
                 note(
                     f"warning: {name} is the training file {part[0].path}, so the {name} score says nothing "
                     "about new data. Name another file"
@@ -120,9 +124,10 @@ class SharedExamples(Generic[Example]):
             if not long:
                 continue
             verb = "is" if len(shared) == 1 else "are"
+            place = "the training data" if self._run is None else f"the training data of {self._run}"
             fact = (
-                f"{len(shared):,} of {count(len(part), kind.noun)} in {name} {verb} also in the training "
-                f"data ({len(long):,} of more than {SHORT} {kind.words}s)"
+                f"{len(shared):,} of {count(len(part), kind.noun)} in {name} {verb} also in {place} "
+                f"({len(long):,} of more than {SHORT} {kind.words}s)"
             )
             if len(long) >= MATTERS * len(part):
                 fact = f"warning: {fact}, which makes the {name} score too high. {self._advice(long)}"
@@ -144,6 +149,8 @@ class SharedExamples(Generic[Example]):
 
     def _advice(self, shared: Sequence[Example]) -> str:
         """Say where the duplicates are: in two files, or in one that gonie itself has split."""
+        if self._run is not None:
+            return "Training starts from it: name another file, or another start"
         path = shared[0].path
         if path != self._found[hash(self._kind.key(shared[0]))].path:
             return "Remove the duplicates"

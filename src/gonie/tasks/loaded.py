@@ -89,14 +89,20 @@ class LoadedModel(NamedTuple):
             )
 
     def notes_on(self, file: str | PathLike[str]) -> list[str]:
-        """Return a warning if the model was trained on this file."""
-        from gonie.tasks.paths import locate  # needs pydantic, which prediction does without
+        """Return a warning if the model was trained on this file, or a run that it started from."""
+        from gonie.tasks.lineage import earlier_runs  # needs pydantic, unlike prediction
+        from gonie.tasks.sections import trained_files
 
-        train = self.model.recipe.get("data", {}).get("train")
-        files = train.values() if isinstance(train, dict) else [train] if isinstance(train, str) else []
-        if Path(file).resolve() not in [locate(name).resolve() for name in files]:
-            return []
-        return [f"warning: the model was trained on {file}, so its scores on this file are too high"]
+        recipe, path = self.model.recipe, Path(file).resolve()
+        if path in trained_files(recipe.get("data", {})):
+            return [f"warning: the model was trained on {file}, so its scores on this file are too high"]
+        for folder, earlier in earlier_runs(recipe.get("train", {}).get("start")):
+            if path in trained_files(earlier.data.model_dump(mode="json")):
+                return [
+                    f"warning: the model started from {folder}, which was trained on {file}, so its scores "
+                    "on this file may be too high"
+                ]
+        return []
 
     def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
         """Return the model with explanations, or raise an error for options that do not apply."""

@@ -22,12 +22,9 @@ from gonie.tasks.fitting import fitting_recipes
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.paths import PathTo, locate
 from gonie.tasks.section import ChoiceOf
-from gonie.tasks.sections import Recipe, with_sources
+from gonie.tasks.sections import SPLITS, Recipe, with_sources
 from gonie.tasks.table import TASKS
 from gonie.tasks.written_recipe import toml_value
-
-SPLITS = ("train", "dev", "test")
-"""Keys of ``data`` that are a file or named files."""
 
 _TYPES = {
     "int_": "a whole number",

@@ -7,8 +7,9 @@ keys raise an error.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, create_model, field_validator, model_validator
 
@@ -22,6 +23,8 @@ from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.text.label_map import parse_map
 from gonie.text.noise import KINDS
 
+SPLITS: Final = ("train", "dev", "test")
+"""Keys of ``data`` that are a file or named files."""
 Group = Annotated[str, ChoiceOf(EXTRACTORS)]
 """The name of a group of sparse features."""
 
@@ -161,18 +164,29 @@ class CorpusConfig(Section):
 
     def files(self, split: Literal["train", "dev", "test"]) -> dict[str, str]:
         """Return the files of a split by the name of their domain, which is empty for a single file."""
-        named = {key: _by_domain(getattr(self, key)) for key in ("train", "dev", "test")}
+        named = self.named_files(split)
         if self.leave_out is None:
-            return named[split]
+            return named
         if split == "test":
-            return {self.leave_out: named["test"].get(self.leave_out, named["train"][self.leave_out])}
-        return {name: path for name, path in named[split].items() if name != self.leave_out}
+            return {self.leave_out: named.get(self.leave_out, self.named_files("train")[self.leave_out])}
+        return {name: path for name, path in named.items() if name != self.leave_out}
+
+    def named_files(self, split: Literal["train", "dev", "test"]) -> dict[str, str]:
+        """Return the files of a split as ``files`` does, but without regard to ``leave_out``."""
+        return _by_domain(getattr(self, split))
 
     @property
     def dev_is_trained_on(self) -> bool:
         """Whether a dev file is also a training file."""
-        train = {locate(file).resolve() for file in self.files("train").values()}
+        train = trained_files(self.model_dump(mode="json"))
         return any(locate(file).resolve() in train for file in self.files("dev").values())
+
+    def domains_learned_by(self, earlier: CorpusConfig) -> list[str]:
+        """Return the domains that an earlier run was trained on: they have the same name there, or file."""
+        names, files = earlier.files("train"), trained_files(earlier.model_dump(mode="json"))
+        named = [pair for split in SPLITS for pair in self.named_files(split).items()]
+        learned = (name for name, file in named if name in names or locate(file).resolve() in files)
+        return list(dict.fromkeys(name for name in learned if name))
 
     @property
     def train_name(self) -> str:
@@ -188,6 +202,15 @@ class CorpusConfig(Section):
     def further_columns(self) -> tuple[str, ...]:
         """Columns besides words and labels that context features may use."""
         return ()
+
+
+def trained_files(data: Mapping[str, Any]) -> set[Path]:
+    """Return the files whose labels are trained on, given the section ``data`` in JSON."""
+    train = data.get("train")
+    named = train if isinstance(train, dict) else {"": train}
+    files = [file for name, file in named.items() if name != data.get("leave_out")]
+    files += [data.get("partial"), data.get("replay")]
+    return {locate(file).resolve() for file in files if file}
 
 
 def _by_domain(files: str | dict[str, str] | None) -> dict[str, str]:

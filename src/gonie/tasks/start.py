@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
 from gonie.errors import RecipeError
+from gonie.tasks.lineage import earlier_runs
 from gonie.tasks.parts import TAG_HEADS, TEXT_HEADS
 from gonie.tasks.paths import locate, run_problem
 from gonie.tasks.recipe import load_recipe
@@ -31,6 +33,8 @@ FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
 UNLESS_SET = ("correct_typos",)
 """Keys of ``data`` on which no weights depend. They are those of the start unless the recipe sets them."""
+NEAR = 0.8
+"""The similarity of two names of domains of which one is probably misspelt."""
 BOTTLENECKS = ("bottleneck", "both")
 """The kinds of adapters with bottlenecks."""
 
@@ -44,7 +48,7 @@ def resolve_recipe(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
     """
     if isinstance(recipe, CorpusRecipe):
         recipe = with_shape_of_start(recipe, note)
-        if problems := list(_lacking_start(recipe)):
+        if problems := list(_useless_settings(recipe)):
             raise RecipeError(problems)
         for text in _doubts(recipe):
             note(text)
@@ -118,9 +122,15 @@ def _lost_adapters(recipe: CorpusRecipe, start: CorpusRecipe) -> Iterator[str]:
         yield f"model.adapter.hidden: the start has {old.hidden}; set model.adapter.hidden={old.hidden}"
 
 
-def _lacking_start(recipe: CorpusRecipe) -> Iterator[str]:
-    """Yield a problem for each setting about a start, or about a head that is trained, without it."""
+def _useless_settings(recipe: CorpusRecipe) -> Iterator[str]:
+    """Yield a problem for each setting that the start, or the lack of one, makes useless."""
     train, adapter = recipe.train, recipe.model.adapter
+    for folder, earlier in earlier_runs(train.start):
+        if recipe.data.leave_out in recipe.data.domains_learned_by(earlier.data):
+            yield (
+                f"data.leave_out: {folder}, from which training starts, was trained on "
+                f"{recipe.data.leave_out}; start from a model that was not, or remove data.leave_out"
+            )
     if train.start is None and adapter is not None:
         yield "model.adapter: adapters need a trained model; set train.start=RUN"
     if train.start is None and train.keep_labels:
@@ -140,7 +150,11 @@ def _lacking_start(recipe: CorpusRecipe) -> Iterator[str]:
 
 def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
     """Yield a note for each setting that is allowed but rarely what is meant."""
-    train = recipe.train
+    train, data = recipe.train, recipe.data
+    for split in ("dev", "test"):
+        for name in data.named_files(split):
+            if near := _near_domain(name, data.named_files("train")):
+                yield f"data.{split}.{name}: no training file has this name. Did you mean {near}?"
     if train.start is None and train.unfreeze:
         yield "train.unfreeze: without train.start, the head is trained first on layers with random weights"
     if train.start is None and train.freeze:
@@ -157,6 +171,15 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
             "train.keep_labels: a model usually forgets the labels that it keeps; add "
             "--set loss.distill.weight=1 or --set train.replay=200"
         )
+
+
+def _near_domain(name: str, trained: Collection[str]) -> str | None:
+    """Return the training domain that was probably meant by a name that none has."""
+    if name in trained:
+        return None
+    by_case = {domain.casefold(): domain for domain in trained}
+    near = get_close_matches(name.casefold(), by_case, n=1, cutoff=NEAR)
+    return by_case[near[0]] if near else None
 
 
 def _is_fitted(recipe: CorpusRecipe) -> bool:

@@ -201,7 +201,7 @@ def unmatched_rules(rules: Mapping[str, str], labels: Collection[str]) -> Iterat
         if old not in labels and old not in shipped:
             near = get_close_matches(old, labels, n=1)
             meant = f"Did you mean {near[0]}?" if near else f"The labels are {_listed(sorted(labels))}"
-            yield f"warning: a rule renames {old}, which is no label of the training file. {meant}"
+            yield f"warning: data.map renames {old}, which is no label of these files. {meant}"
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gonie.api.events import run_scores
+from gonie.errors import RecipeError
 from gonie.metrics.grouped import gap
 from gonie.tasks.evaluated_files import score_files
 from gonie.tasks.evaluation import FORMAT
@@ -123,3 +124,26 @@ def test_one_domain_has_nothing_to_compare(toy: Path, tmp_path: Path, silence: A
     result = trained(toy / "toy.toml", tmp_path / "run", silence, *changes)
     assert result.output.domains == {}
     assert "domains" not in json.loads((tmp_path / "run" / "evaluation.json").read_text("utf-8"))["test"]
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["by name", "by file"])
+def test_a_domain_that_the_start_was_trained_on_is_not_out_of_domain(
+    toy: Path, tmp_path: Path, silence: Any, *, named: bool
+) -> None:
+    """Its score would be called that of new text, though the model has learned its sentences."""
+    files = files_of(toy / "toy.toml")
+    for domain in ("web", "news", "chat"):
+        shutil.copy(files["train"], tmp_path / domain)
+    old = f"data.train.news={tmp_path / 'news'}" if named else f"data.train={tmp_path / 'news'}"
+    trained(toy / "toy.toml", tmp_path / "start", silence, old, f"data.dev={files['dev']}")
+    settings = [
+        f"train.start={tmp_path / 'start'}",
+        *(f"data.train.{domain}={tmp_path / domain}" for domain in ("web", "chat")),
+        *(f"data.test.{domain}={files['test']}" for domain in ("web", "law")),
+        f"data.test.news={files['test'] if named else tmp_path / 'news'}",
+    ]
+    found = trained(toy / "toy.toml", tmp_path / "run", silence, *settings).output.domains["test"].scores
+    assert found.outside == ["law"]
+    left_out = [*settings[:3], f"data.train.news={tmp_path / 'news'}", "data.leave_out=news"]
+    with pytest.raises(RecipeError, match=r"data.leave_out: .*start, .*was trained on news; start from"):
+        trained(toy / "toy.toml", tmp_path / "other", silence, *left_out)

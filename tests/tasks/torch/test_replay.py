@@ -185,9 +185,10 @@ def test_kept_values_outside_the_scale_count_at_its_ends(pair_toy: Path, tmp_pat
     assert sum(found.values()) == 2 + 30
 
 
-def test_mentions_of_starts_whose_labels_are_kept_count_as_seen(chain: Path) -> None:
+def test_mentions_of_starts_count_as_seen(chain: Path) -> None:
     assert prepare(load_recipe(chain / "firms.toml"), print).data.seen.labels == {"ORG"}
     assert third(chain).data.seen.labels == {"ORG", "LOC", "PER"}
+    assert third(chain, "train.keep_labels=false").data.seen.labels == {"ORG", "LOC", "PER"}
 
 
 def test_fewer_kept_sentences_than_asked_for_are_noted(chain: Path) -> None:
@@ -336,3 +337,26 @@ def test_a_single_new_label_needs_kept_labels(tmp_path: Path) -> None:
     new = write_texts(tmp_path, "new", NEW, "")
     with pytest.raises(InputError, match="only one label"):
         prepare(load_recipe(new), lambda text: None)
+
+
+def test_held_out_sentences_that_earlier_runs_were_trained_on_are_noted(chain: Path, tmp_path: Path) -> None:
+    """Otherwise their scores look like those of new text."""
+    notes: list[str] = []
+    third(chain, f"data.dev={chain / 'people.conll'}", notes=notes)
+    assert any(f"in dev are also in the training data of {chain / 'first'}" in note for note in notes)
+    moved = shutil.copytree(chain / "first", tmp_path / "first")
+    recipe = (moved / "recipe.toml").read_text("utf-8")
+    (moved / "recipe.toml").write_text(recipe.replace("people.conll", "gone.conll"), "utf-8")
+    notes.clear()
+    third(chain, f"train.start={moved}", notes=notes)
+    assert any(
+        note.startswith(f"whether {moved} was trained on sentences of dev or test is not known: ")
+        for note in notes
+    )
+
+
+def test_held_out_sentences_that_are_replayed_are_noted(chain: Path) -> None:
+    notes: list[str] = []
+    kept = f"data.replay={chain / 'people.conll'}"
+    third(chain, kept, f"data.dev={chain / 'people.conll'}", notes=notes)
+    assert any("dev is the training file" in note for note in notes)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from gonie.errors import RecipeError
 from gonie.tasks.torch.checkpoint import moving_tensors
 from gonie.training.fit import begin_training, build_model
 from gonie.training.loop import Step, train
@@ -42,6 +43,13 @@ def test_frozen_layers_have_no_penalty_and_adapters_are_new(bench: Bench) -> Non
     assert any("before" in name for name in term._new)
     assert any("changes" in name for name in term._new)
     assert any(name.startswith("heads.") for name in term._new)
+
+
+def test_a_term_that_pulls_nothing_is_refused(bench: Bench) -> None:
+    """A loss of 0 at every step would pass in silence."""
+    job = bench.job("tag", "model.adapter.kind=both", "loss.start-l2.new=0", term="start-l2")
+    with pytest.raises(RecipeError, match=r"loss\.start-l2: has no effect"):
+        begin_training(job)
 
 
 def test_a_resumed_run_has_the_weights_of_the_start_and_not_those_of_the_checkpoint(

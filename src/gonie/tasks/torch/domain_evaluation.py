@@ -15,13 +15,16 @@ def evaluate_domains(job: ExampleJob, answers: Mapping[Split, Sequence[Any]]) ->
     """Evaluate the predictions of each split on each of its domains, if there are several to compare.
 
     Domains that were not trained on are compared with those that were: with their score on the same split, or
-    on dev if the split has none of them (``data.leave_out``). If training files have no names, domains are
-    compared with the first one.
+    on dev if the split has none of them (``data.leave_out``). Domains that the start was trained on count as
+    trained on. If training files have no names, domains are compared with the first one.
     """
     splits = {split: _Domains.of(job, split, own) for split, own in answers.items()}
     if len({name for own in splits.values() for name in own.places}) < 2:
         return {}
     trained = [name for name in job.recipe.data.files("train") if name]
+    if trained and job.start is not None:
+        for _, earlier in job.start.lineage:
+            trained += job.recipe.data.domains_learned_by(earlier.data)
     found = {split: _compared(own, splits["dev"], trained) for split, own in splits.items() if own.places}
     return {split: own for split, own in found.items() if len(own.evaluations) > 1 or own.scores.outside}
 

@@ -1,29 +1,29 @@
-"""Replay: kept examples of the model that training starts from, which are trained on too (``train.replay``).
+"""Training examples of earlier runs: those that are replayed, and those that the new run holds out.
 
-They are drawn from the training files of the start and of its own starts, as far as each kept the labels of
-the one before, or read from ``data.replay``. A run that did not keep them knows only the labels of its file.
-Their annotators knew only the labels of their own file.
+Replay (``train.replay``) trains on kept examples of the model that training starts from. They are drawn from
+the training files of the start and of its own starts, as far as each kept the labels of the one before, or
+read from ``data.replay``. A run that did not keep them knows only the labels of its file. Their annotators
+knew only the labels of their own file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 
-from gonie.errors import RecipeError
+from gonie.errors import InputError, RecipeError
 from gonie.features.balanced_sample import balanced_sample
 from gonie.features.shots import count_sample
+from gonie.tasks.data_warnings import Example, ExampleKind, SharedExamples
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import Note
 
 SHOWN = 20  # labels listed in a note
-
-Example = TypeVar("Example")
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,22 @@ class Memory(Generic[Example]):
 class MemoryReader(Generic[Example]):
     """How a task reads the examples of earlier runs."""
 
-    noun: str
-    """The name of its examples: sentences, or texts."""
+    kind: ExampleKind[Example]
+    """How examples are compared."""
+
     training: Callable[[Any], Sequence[Example]]
     """Reads the training examples of a recipe, without those that it holds out."""
+    texts: Callable[[Any], Iterable[Example]]
+    """Reads the same examples for their texts. Labels may be of another kind than those of the new model."""
     mentions: Callable[[Example], Mapping[str, int]]
     """Counts the mentions of each type, or the labels, of an example."""
     labels: frozenset[str]
     """The types, or labels, of the new model."""
+
+    @property
+    def noun(self) -> str:
+        """The name of its examples, such as sentences."""
+        return f"{self.kind.noun}s"
 
     def read(self, source: str, recipe: CorpusRecipe) -> Memory[Example]:
         """Return all training examples of a recipe."""
@@ -81,6 +89,20 @@ def replayed(
             ]
         )
     return _drawn(memories, number, recipe.train.seed, reader, note)
+
+
+def warn_learned_before(
+    start: Start | None, reader: MemoryReader[Example], held: Mapping[str, Sequence[Example]], note: Note
+) -> None:
+    """Note the held-out examples that the start, or a run before it, was trained on."""
+    for folder, recipe in () if start is None else start.lineage:
+        shared = SharedExamples(reader.kind, held, run=folder)
+        try:
+            shared.compare(reader.texts(recipe))
+        except InputError as error:  # its files are gone, or have changed
+            note(f"whether {folder} was trained on {reader.noun} of dev or test is not known: {error}")
+        else:
+            shared.warn(note)
 
 
 def _of_starts(start: Start, reader: MemoryReader[Example], note: Note) -> Iterator[Memory[Example]]:

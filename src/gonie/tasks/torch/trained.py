@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
 from gonie.errors import BundleError, InputError, RecipeError
+from gonie.tasks.lineage import earlier_runs
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import BEST, ENCODING, NETWORK, RECIPE
 from gonie.tasks.sections import CorpusRecipe
@@ -66,19 +67,8 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
         model=trained.model,
         digest=digest,
         adapted=recipe.model.adapter is not None,
-        earlier=tuple(_earlier(trained.recipe)),
+        earlier=tuple(earlier_runs(trained.recipe.train.start)),
     )
-
-
-def _earlier(recipe: CorpusRecipe) -> Iterator[tuple[Path, CorpusRecipe]]:
-    """Yield the runs that a recipe started from, the latest first, as far as they can still be read."""
-    while recipe.train.start is not None:
-        folder = Path(recipe.train.start)
-        try:
-            recipe = load_recipe(folder / RECIPE)
-        except RecipeError:
-            return
-        yield folder, recipe
 
 
 def need_run(folder: Path) -> None:

@@ -9,6 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from gonie.errors import RecipeError
 from gonie.tasks.section import Section
 from gonie.tasks.torch.layers import HEAD, adapters_of
 from gonie.training.loss_terms.term import TermContext, TermPart
@@ -43,6 +44,13 @@ class StartL2:
             for name, weight in _trained(context.model).items()
             if not name.startswith(new)
         }
+        if not self._start and not (self._new and self._shrink):
+            raise RecipeError(
+                [
+                    "loss.start-l2: has no effect, because no trained weight comes from the start; train a "
+                    "layer of the start, set loss.start-l2.new, or remove this section"
+                ]
+            )
 
     def __call__(self, model: nn.Module, batch: Mapping[str, Tensor], states: Tensor) -> Tensor:
         """Return the penalty. Shape: ()."""

@@ -252,9 +252,20 @@ def test_types_not_selected_become_o(toy: Path) -> None:
 
 def test_a_rule_for_a_misspelt_type_gets_a_warning(toy: Path) -> None:
     """Otherwise the type silently keeps its name."""
-    told = "a rule renames PERS, which is no label of the training file. Did you mean PER?"
+    told = "data.map renames PERS, which is no label of these files. Did you mean PER?"
     assert any(note.endswith(told) for note in prepared(toy, "data.map.PERS=person")[1])
-    assert not any("a rule renames" in note for note in prepared(toy, "data.map.PER=person")[1])
+    assert not any("data.map renames" in note for note in prepared(toy, "data.map.PER=person")[1])
+
+
+def test_a_rule_for_a_type_of_another_file_gets_no_warning(toy: Path, tmp_path: Path) -> None:
+    """Of a domain that is left out, or of the test file of a later domain."""
+    (tmp_path / "law").write_text("Court B-COURT\nrules O\n\nCourts O\nrule O\n", "utf-8")
+    named = [f"data.train.web={toy / 'train.conll'}", "data.map.COURT=ORG"]
+    for changes in (
+        [f"data.train.law={tmp_path / 'law'}", "data.leave_out=law"],
+        [f"data.test.law={tmp_path / 'law'}"],
+    ):
+        assert not any("data.map renames" in note for note in prepared(toy, *named, *changes)[1])
 
 
 def test_unknown_types_are_refused_with_those_of_the_file(toy: Path, tmp_path: Path) -> None:

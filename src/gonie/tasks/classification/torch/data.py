@@ -36,7 +36,7 @@ from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.replay import Memory, MemoryReader, replayed
+from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
 from gonie.tasks.torch.shots import sample_rows
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
@@ -179,7 +179,8 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
     copies = noisy_copies(train, data.noise, seed=recipe.train.seed, note=note)
     copies += augmented_texts(train, data.augment, seed=recipe.train.seed, note=note)
-    memories = replayed(recipe, start, _memory_reader(encoding.labels), note)
+    reader = _memory_reader(encoding.labels)
+    memories = replayed(recipe, start, reader, note)
     old = [text for memory in memories for text in memory.examples]
     others = CutTexts([*copies, *old], passages, note)
     corpus = encoding.encode_passages(chain(cut, others), sink=sink)
@@ -192,8 +193,9 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     tell(f"{data.train_name}, training texts", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(TEXTS, held)
-    shared.compare(train)
+    shared.compare(chain(train, old))
     shared.warn(note)
+    warn_learned_before(start, reader, held, note)
     warn_rare_labels(data.train_name, labels, note)
     warn_new_labels(
         {name: count_labels(part).elements() for name, part in held.items()}, encoding.labels, note
@@ -225,8 +227,9 @@ def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledText]:
         return _split(recipe.model_copy(update={"data": data}), texts, lambda text: None)[0]
 
     return MemoryReader(
-        noun="texts",
+        kind=TEXTS,
         training=training,
+        texts=training,
         mentions=lambda text: Counter(text.labels),
         labels=frozenset(labels),
     )

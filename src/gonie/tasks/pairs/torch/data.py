@@ -29,7 +29,7 @@ from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.replay import MemoryReader, replayed
+from gonie.tasks.torch.replay import MemoryReader, replayed, warn_learned_before
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
@@ -109,7 +109,8 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     texts = TextEncoding(passages=passages, words=words, labels=names, multi_label=False, bag=None)
     encoding = PairEncoding(texts=texts, scale=scale)
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    memories = replayed(recipe, start, _memory_reader(names), note)
+    reader = _memory_reader(names)
+    memories = replayed(recipe, start, reader, note)
     old = [pair for memory in memories for pair in memory.examples]
     others = CutTexts(old, partial(cut_pair, passages), note, noun="pair")
     corpus = encoding.with_answers(texts.encode_passages(chain(cut, others), sink=sink), [*train, *old])
@@ -120,8 +121,9 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     tell(f"{data.train_name}, to train on", cut.report, note)
     held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(PAIRS, held)
-    shared.compare(train)
+    shared.compare(chain(train, old))
     shared.warn(note)
+    warn_learned_before(start, reader, held, note)
     if scale is None:
         warn_rare_labels(data.train_name, labels, note)
         named = {name: [label for pair in part for label in pair.labels] for name, part in held.items()}
@@ -153,8 +155,9 @@ def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledPair]:
         return _split(recipe.model_copy(update={"data": data}), pairs, columns, lambda text: None)[0]
 
     return MemoryReader(
-        noun="pairs",
+        kind=PAIRS,
         training=training,
+        texts=training,
         mentions=lambda pair: Counter(pair.labels or (VALUE,)),
         labels=frozenset(labels),
     )

@@ -38,7 +38,7 @@ from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
 from gonie.tasks.tagging.torch.shots import count_mentions
 from gonie.tasks.tagging.torch.streams import Chained, Pieces, TagStream, Untagged, WithWords
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
-from gonie.tasks.torch.replay import MemoryReader, annotated, replayed
+from gonie.tasks.torch.replay import MemoryReader, annotated, replayed, warn_learned_before
 from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import (
     Note,
@@ -225,7 +225,8 @@ def _encode(
     types = annotated(recipe, count_types(labels, target))
     kept = label_names(encoding) - types if target.has_spans else frozenset()
     _note_types(opened, types, kept, start, note)
-    memories = replayed(recipe, start, _memory_reader(target, encoding), note)
+    reader = _memory_reader(target, encoding)
+    memories = replayed(recipe, start, reader, note)
     kept_sentences = [sentence for memory in memories for sentence in memory.examples]
     sets = TagSets(encoding.labels)
     rules = _checked_rules(recipe, train, encoding, opened=bool(kept), note=note)
@@ -247,7 +248,9 @@ def _encode(
         tell(str(data.partial), part.report, note)
     _note_cut([name for name, *_ in tagged], pieces, data.max_tokens, note)
     note_corrections(encoding, opened.dev, note)
+    opened.shared.compare(kept_sentences)
     opened.shared.warn(note)
+    warn_learned_before(start, reader, opened.held, note)
     counts = count_types(labels, target)
     warn_rare_labels(data.train_name, counts, note)
     held = opened.held.items()
@@ -260,7 +263,7 @@ def _encode(
         dev=opened.dev,
         test=opened.test,
         pretrained=None,
-        seen=_seen(recipe, Chained(train, kept_sentences), target, start),
+        seen=_seen(Chained(train, kept_sentences), target, start),
         labels=labels + Counter(_tags(kept_sentences)),
         given_scheme=files.found.scheme,
         options=sets.table() if part is not None or any(each.changes for each in outside) else None,
@@ -317,12 +320,10 @@ def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> No
         )
 
 
-def _seen(
-    recipe: TagRecipe, sentences: Iterable[Sentence], scheme: Scheme, start: Start | None
-) -> SeenMentions:
-    """Return the mentions of the training sentences, and of a start whose labels are kept."""
+def _seen(sentences: Iterable[Sentence], scheme: Scheme, start: Start | None) -> SeenMentions:
+    """Return the mentions of the training sentences, and those that the start has seen."""
     own = SeenMentions.from_sentences(sentences, scheme)
-    path = start.folder / SEEN if start is not None and recipe.train.keep_labels else None
+    path = None if start is None else start.folder / SEEN
     if path is None or not path.is_file():
         return own
     return own.merged(SeenMentions.from_json(json.loads(path.read_text("utf-8"))))
@@ -332,8 +333,9 @@ def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]
     """Return the reader of the training sentences of earlier runs, with tags in ``target``."""
 
     return MemoryReader(
-        noun="sentences",
+        kind=SENTENCES,
         training=lambda recipe: read_tag_train(recipe, target),
+        texts=lambda recipe: TagFiles(recipe).training_part(),
         mentions=lambda sentence: count_mentions(sentence.tags or (), target),
         labels=label_names(encoding),
     )

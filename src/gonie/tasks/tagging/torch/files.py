@@ -17,6 +17,7 @@ from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.system.files import lines, refuse_stream
 from gonie.tasks.paths import locate
+from gonie.tasks.sections import SPLITS
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
 from gonie.tasks.tagging.torch.shots import sample_sentences
 from gonie.tasks.tagging.torch.streams import Chained, HoldOut, TagStream, WithWords
@@ -66,6 +67,8 @@ class TagFiles:
             if (warning := _check_language(data, each.source, each.found.scheme))
         ]
         names = {name for each in self._train for name in type_names(each.found.labels, each.found.scheme)}
+        if any(unmatched_rules(data.map, names)):
+            names |= set(self._further_names())
         self.warnings += [(data.train_name, each) for each in unmatched_rules(data.map, names)]
         spans = self.found.scheme.has_spans
         _check_alike(self._train)
@@ -77,6 +80,13 @@ class TagFiles:
     def _survey(self, domain: str, path: str) -> TagFile:
         source = self.source(locate(path))
         return TagFile(domain, source, _with_bare_types(self._data, survey(source)))
+
+    def _further_names(self) -> Iterator[str]:
+        """Yield the types of files that are not trained on: dev, test, and domains left out."""
+        for split in SPLITS:
+            for path in self._data.named_files(split).values():
+                found = survey(self.source(locate(path)))
+                yield from type_names(found.labels, found.scheme)
 
     def _forms_to_cut(self) -> list[str]:
         """Return the words inside which entities of the training sentences begin or end."""
