@@ -61,6 +61,13 @@ def test_small_groups_are_marked_and_missing_recall_is_a_dash() -> None:
     assert "fewer than 20" in lines[4]
 
 
+def test_a_group_without_mentions_has_no_score() -> None:
+    """F1 is 0 by definition, which would read as a complete failure."""
+    nothing = GroupScore(100, "f1", 0.0, None, Recall(0, 0), Recall(0, 0))
+    lines = printed(print_groups, "year", {**GROUPS, "2006": nothing}).splitlines()
+    assert lines[4].split() == ["2006", "100", "–", "–", "–", "–"]
+
+
 def test_gaps_have_a_sign_and_the_first_file_has_none() -> None:
     domains = DomainScores.of_files({"news": GROUPS["2004"], "web": GROUPS[HOSTILE]}, GROUPS["2004"])
     lines = printed(print_domains, domains).splitlines()

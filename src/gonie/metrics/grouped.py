@@ -63,6 +63,11 @@ class GroupScore:
         return cls(examples, measure, score, evaluation.interval(measure), seen, unseen)
 
     @property
+    def lacks_mentions(self) -> bool:
+        """Whether it is known that there is no gold mention, so that a score of 0 says nothing."""
+        return not self.score and self.seen is not None and self.unseen_share is None
+
+    @property
     def unseen_share(self) -> float | None:
         """The share of gold mentions that are unseen, or None if that is not known."""
         if self.seen is None or self.unseen is None or not self.seen.gold + self.unseen.gold:

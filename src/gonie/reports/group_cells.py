@@ -66,7 +66,8 @@ def measure_name(measure: str) -> str:
 def group_cells(score: GroupScore, *, novelty: bool) -> list[str]:
     """Return the cells of a group, one for each of ``group_columns``."""
     mark = MARK if score.examples < FEW else ""
-    cells = [f"{score.examples:,}{mark}", percent(score.score), range_text(score.interval)]
+    measured = ["–", ""] if score.lacks_mentions else [percent(score.score), range_text(score.interval)]
+    cells = [f"{score.examples:,}{mark}", *measured]
     if not novelty:
         return cells
     share = score.unseen_share

@@ -155,6 +155,10 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
         for name in data.named_files(split):
             if near := _near_domain(name, data.named_files("train")):
                 yield f"data.{split}.{name}: no training file has this name. Did you mean {near}?"
+        unused = [name for name in data.named_files(split) if name and name not in data.files(split)]
+        if unused:
+            named = ", ".join(f"data.{split}.{name}" for name in unused)
+            yield f"data.leave_out = {data.leave_out}: {named} not used"
     if train.start is None and train.unfreeze:
         yield "train.unfreeze: without train.start, the head is trained first on layers with random weights"
     if train.start is None and train.freeze:

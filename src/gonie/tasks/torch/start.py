@@ -38,7 +38,7 @@ LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
 Ids: TypeAlias = NDArray[np.int64]
 HEAD = re.compile(r"heads\.([^.]+)\..*")
-"""A parameter of the head that the group names."""
+"""The name of a parameter of a head, which a note on new parameters lists once, by the name of the head."""
 NEW_AS_UNKNOWN = ("chars",)
 """Vocabularies whose new entries start as the unknown entry. New entries of others start with zeros."""
 

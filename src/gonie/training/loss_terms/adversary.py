@@ -68,7 +68,8 @@ class Adversary(nn.Module):
     it saw the domain some steps ago, and the two oscillate. Here the classifier is linear in x and in random
     hidden units, so ``fit`` computes its weights exactly, from the vectors of this batch and of earlier ones.
     Each vector is judged by the weights that follow from all others. So a classifier that memorises few
-    vectors is not mistaken for one that tells their domains. It reads standardised states, (x − mean) /
+    vectors is hardly mistaken for one that tells their domains, except where the earlier batches had the same
+    sentences (``ROWS`` is more than an epoch), in other states. It reads standardised states, (x − mean) /
     deviation of each unit over the batch. So it is no way out to shrink all states.
 
     Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Examples with a number
