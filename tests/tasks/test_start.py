@@ -154,6 +154,23 @@ def test_bottleneck_adapters_of_a_start_that_would_be_lost_are_refused(
     notes(load_recipe("ner", [*RUN, *adapted]))  # not refused
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([], True),
+        (["model.head.kind=prototypes", "train.episodes.number=3"], True),
+        (["model.head.kind=prototypes"], False),
+        (["model.head.kind=nearest"], False),
+        (["train.keep_labels=true"], False),
+    ],
+)
+def test_a_start_without_a_language_model_is_noted_unless_the_start_is_needed(
+    changes: list[str], told: bool
+) -> None:
+    found = notes(load_recipe("ner", ["train.start=runs/news", *changes]))
+    assert any("news has no language model, so this model has none either" in text for text in found) == told
+
+
 # --- settings that need a start --------------------------------------------------------------------------
 
 
