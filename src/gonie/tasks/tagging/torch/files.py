@@ -23,7 +23,7 @@ from gonie.tasks.tagging.torch.streams import Chained, HoldOut, TagStream, WithW
 from gonie.tasks.torch.word_data import Note, build_tokenizer, tell
 from gonie.text import schemes
 from gonie.text.fold import fold_text
-from gonie.text.label_map import LabelMap, unmatched_rules
+from gonie.text.label_map import LabelMap, meant_label, unmatched_rules
 from gonie.text.report import count
 from gonie.text.schemes import Scheme, type_names
 from gonie.text.tokenizers import Tokenizer
@@ -59,14 +59,14 @@ class TagFiles:
         self.labels = LabelMap(data.map)
         self._train = [self._survey(name, path) for name, path in data.files("train").items()]
         self.found = self._train[0].found
-        _check_types(data, self._train, section)
+        missing = _missing_types(data, self._train, section)
         self.warnings = [
             (each.source.report.path, warning)
             for each in self._train
             if (warning := _check_language(data, each.source, each.found.scheme))
         ]
         names = {name for each in self._train for name in type_names(each.found.labels, each.found.scheme)}
-        self.warnings += [(data.train_name, each) for each in unmatched_rules(data.map, names)]
+        self.warnings += [(data.train_name, each) for each in (*unmatched_rules(data.map, names), *missing)]
         spans = self.found.scheme.has_spans
         _check_alike(self._train)
         self.target = Scheme(kind=data.model_scheme) if spans else self.found.scheme
@@ -284,8 +284,11 @@ def _with_bare_types(data: TagDataConfig, found: Survey) -> Survey:
     return found
 
 
-def _check_types(data: TagDataConfig, files: Sequence[TagFile], section: str) -> None:
-    """Refuse training files that have none of ``types`` of the section."""
+def _missing_types(data: TagDataConfig, files: Sequence[TagFile], section: str) -> list[str]:
+    """Return a message for each of ``types`` of the section that the training files do not have.
+
+    Refuse files that have none of them.
+    """
     parts = [
         each.found.scheme.split(tag)
         for each in files
@@ -300,6 +303,13 @@ def _check_types(data: TagDataConfig, files: Sequence[TagFile], section: str) ->
         raise RecipeError(
             [f"{section}.types: {data.train_name} has none of {', '.join(data.types)}; it has {has}"]
         )
+    others = [name for name in known if name not in data.types] or known
+    return [
+        f"warning: {section}.types has {name}, which is no label of the training file. "
+        f"{meant_label(name, others)}"
+        for name in data.types
+        if name not in known
+    ]
 
 
 def _check_alike(files: Sequence[TagFile]) -> None:
