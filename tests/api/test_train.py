@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -115,6 +116,38 @@ def test_bad_input_leaves_nothing_behind(arguments: Any, message: str, tmp_path:
         gonie.train("ner", **arguments, out=tmp_path / "run", progress=False)
     assert message in str(caught.value)
     assert str(tmp_path) not in str(caught.value), "the files of examples in memory are deleted again"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dictionary_has_several_domains_as_rows_or_files(tmp_path: Path) -> None:
+    (tmp_path / "news.conll").write_text(text(SENTENCES), "utf-8")
+    domains = {"web": SENTENCES, "news": tmp_path / "news.conll"}
+    changes = {**SMALL, "train.epochs": 1, "data.leave_out": "news"}
+    run = gonie.train("ner", domains, set=changes, out=tmp_path / "run", progress=False)
+    assert [*run.scores["test"].domains] == ["news"]
+    recipe = tomllib.loads((run.folder / "recipe.toml").read_text("utf-8"))
+    assert recipe["data"]["train"] == {
+        "web": str(run.folder / "data" / "train.web.jsonl"),
+        "news": str(tmp_path / "news.conll"),
+    }
+    again = gonie.train("ner", domains, set=changes, out=run.folder, resume=True, progress=False)
+    assert again.scores["test"].f1 == run.scores["test"].f1
+
+
+@pytest.mark.parametrize(
+    ("train", "changes", "message"),
+    [
+        ({"train": SENTENCES, "test": SENTENCES}, {}, "its keys: train, test. Pass one of its values"),
+        ({"tokens": [["a"], ["b"]], "tags": [["O"], ["O"]]}, {}, "its keys: tokens, tags. Pass one of"),
+        ({"text": ["a", "b"], "label": ["x", "y"]}, {}, "its keys: text, label. Pass one of"),
+        ({"web": SENTENCES}, {"data.train.web": "x"}, r"data.train.web is given twice: as train=… and"),
+        ({"web": SENTENCES}, {"data.train": "x"}, "data.train is given twice: as train=… and"),
+        ({"web": [*SENTENCES, (["a"], [])], "news": SENTENCES}, {}, "train.web row 16: "),
+    ],
+)
+def test_other_dictionaries_are_refused(train: Any, changes: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(gonie.GonieError, match=message):
+        gonie.train("ner", train, set=changes, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
 
 

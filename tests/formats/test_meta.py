@@ -131,13 +131,24 @@ def test_columns_of_parquet(tmp_path: Path) -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_names_of_the_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"value named genre. The values of the file are source, year"):
+    with pytest.raises(InputError, match=r"value named genre. The names of its values are source, year"):
         metas(tmp_path / "a.conll", CONLL, "genre")
     with pytest.raises(InputError, match=r"has no named values"):
         metas(tmp_path / "b.conll", "Anna B-PER\n", "genre")
     (tmp_path / "t.tsv").write_text("text\tlabel\tyear\na b\tx\t1\n", "utf-8")
-    with pytest.raises(InputError, match=r"are text, label, year"):
+    with pytest.raises(InputError, match=r"genre. The names of its values are label, year$"):
         list(LabelledSource(tmp_path / "t.tsv", TextOptions(meta=("genre",))))
+
+
+def test_a_mistyped_name_is_refused_with_the_name_that_was_meant(tmp_path: Path) -> None:
+    """The texts themselves are not proposed."""
+    with pytest.raises(
+        InputError, match=r"value named yaer. Did you mean year\? The names of its values are"
+    ):
+        metas(tmp_path / "a.conll", CONLL, "yaer")
+    (tmp_path / "p.tsv").write_text("premise\thypothesis\tlabel\tgenre\na b\tc d\tyes\tfiction\n", "utf-8")
+    with pytest.raises(InputError, match=r"premises. The names of its values are label, genre$"):
+        list(PairSource(tmp_path / "p.tsv", PairOptions(meta=("premises",))))
 
 
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.booleans(), st.none(), st.lists(st.integers())))

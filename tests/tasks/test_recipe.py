@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -145,6 +146,35 @@ def test_a_new_training_file_drops_the_columns_unless_given(tmp_path: Path) -> N
     assert (changed.columns, changed.tag_column) == ({}, None)
     assert load_recipe(own, ["data.train=b", "data.columns.chunk=2"]).data.columns == {"pos": 1, "chunk": 2}
     assert load_recipe(own, ["data.train=a"]).data.columns == {"pos": 1}, "the same file is no other file"
+
+
+@pytest.mark.parametrize(
+    ("recipe", "change", "message"),
+    [
+        (
+            "similarity-ko",
+            "model.head.kind=prototypes",
+            "model.head.kind: unknown key for pair classifiers; only taggers and classifiers have it",
+        ),
+        (
+            "similarity-ko",
+            "data.augment.copies=2",
+            "data.augment: unknown key for pair classifiers; only taggers and classifiers have it",
+        ),
+        ("sentiment-nsmc", "heads.pos.train=a", "heads: unknown key for classifiers; only taggers have it"),
+        (
+            "similarity-ko",
+            "data.text_column=a",
+            "data.text_column: unknown key for pair classifiers; only classifiers have it; did you mean "
+            "'text_columns'?",
+        ),
+    ],
+)
+def test_a_key_of_another_task_is_refused_with_the_tasks_that_have_it(
+    recipe: str, change: str, message: str
+) -> None:
+    with pytest.raises(RecipeError, match=rf": {re.escape(message)}$"):
+        load_recipe(recipe, [change])
 
 
 def test_a_recipe_without_a_training_file_keeps_its_columns(tmp_path: Path) -> None:

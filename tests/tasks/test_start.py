@@ -43,20 +43,22 @@ def notes(recipe: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("typed", "fix"),
+    ("typed", "problem", "fix"),
     [
-        ("runs/nws", "Did you mean runs/news?"),
-        ("news", "Did you mean runs/news?"),
-        ("runs/news/bundle", "Did you mean runs/news?"),
-        ("runs", "Did you mean runs/news?"),
-        ("runs/unlike", "Pass a folder that `gonie train` wrote"),
-        ("news.conll", "Pass a folder that `gonie train` wrote"),
-        ("absent/news", "Pass a folder that `gonie train` wrote"),
+        ("runs/nws", "folder not found", "Did you mean runs/news?"),
+        ("news", "folder not found", "Did you mean runs/news?"),
+        ("runs/news/bundle", "not a training run", "Did you mean runs/news?"),
+        ("runs", "not a training run", "Did you mean runs/news?"),
+        ("runs/unlike", "folder not found", "Pass a folder that `gonie train` wrote"),
+        ("news.conll", "not a training run", "Pass a folder that `gonie train` wrote"),
+        ("absent/news", "folder not found", "Pass a folder that `gonie train` wrote"),
     ],
 )
-def test_a_start_that_is_no_run_is_refused_with_the_run_that_was_meant(typed: str, fix: str) -> None:
+def test_a_start_that_is_no_run_is_refused_with_the_run_that_was_meant(
+    typed: str, problem: str, fix: str
+) -> None:
     message = refusal(load_recipe("ner", [f"train.start={typed}"]))
-    assert message == f"train.start: not a training run: {typed}. {fix}"
+    assert message == f"train.start: {problem}: {typed}. {fix}"
 
 
 # --- the shape of the start ------------------------------------------------------------------------------
@@ -150,6 +152,23 @@ def test_bottleneck_adapters_of_a_start_that_would_be_lost_are_refused(
     (here / "runs" / "news" / "recipe.toml").write_text(write_recipe(load_recipe("ner", adapted)), "utf-8")
     assert refusal(load_recipe("ner", [*RUN, *changes])) == message
     notes(load_recipe("ner", [*RUN, *adapted]))  # not refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([], True),
+        (["model.head.kind=prototypes", "train.episodes.number=3"], True),
+        (["model.head.kind=prototypes"], False),
+        (["model.head.kind=nearest"], False),
+        (["train.keep_labels=true"], False),
+    ],
+)
+def test_a_start_without_a_language_model_is_noted_unless_the_start_is_needed(
+    changes: list[str], told: bool
+) -> None:
+    found = notes(load_recipe("ner", ["train.start=runs/news", *changes]))
+    assert any("news has no language model, so this model has none either" in text for text in found) == told
 
 
 # --- settings that need a start --------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from gonie.system.cost import RunCost
 from gonie.tasks.recipe import load_recipe
@@ -76,6 +77,27 @@ def test_a_run_reports_its_cost(toy: Path, tmp_path: Path, silence: Any) -> None
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "<caption>cost</caption>" in page
     assert "peak memory" in page
+
+
+def test_setting_up_torch_is_no_training(
+    toy: Path, tmp_path: Path, silence: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first call in a process imports the compiler of PyTorch, whatever the run."""
+    called: list[bool] = []
+
+    def slow(deterministic: bool) -> None:
+        time.sleep(0 if called else 1.0)
+        called.append(deterministic)
+
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", slow)
+    result = start_run(load_recipe(toy / "toy.toml", SHORT), tmp_path / "run", silence)
+    assert result is not None
+    assert called
+    assert result.cost.preparing_seconds >= 1.0
+    history = [
+        json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text("utf-8").splitlines()
+    ]
+    assert result.cost.training_seconds >= sum(record["seconds"] for record in history)
 
 
 def test_a_stopped_and_resumed_run_adds_up(toy: Path, tmp_path: Path, silence: Any) -> None:

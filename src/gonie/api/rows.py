@@ -34,6 +34,8 @@ Names: TypeAlias = Mapping[str, Sequence[str]]
 """The names of integer labels, by column."""
 WORDS = ("tokens", "words")
 SPANS = ("spans", "entities", "ents")
+SPLITS = ("train", "validation", "valid", "dev", "test")
+"""The keys of a dictionary of splits, such as ``datasets.DatasetDict``."""
 
 
 def is_path(data: Data) -> TypeGuard[str | PathLike[str]]:
@@ -41,9 +43,22 @@ def is_path(data: Data) -> TypeGuard[str | PathLike[str]]:
     return isinstance(data, str | PathLike)
 
 
-def is_named_files(data: Data) -> TypeGuard[Mapping[str, str | PathLike[str]]]:
-    """Return whether ``data`` is a mapping of domains to the paths of their files."""
-    return isinstance(data, Mapping) and bool(data) and all(map(is_path, data.values()))
+def is_named(data: Data) -> TypeGuard[Mapping[str, Data]]:
+    """Return whether ``data`` is a mapping of domains to files or examples, not one of splits or columns."""
+    if not isinstance(data, Mapping) or not data:
+        return False
+    if all(map(is_path, data.values())):
+        return True
+    return not set(SPLITS) & set(data) and all(is_path(each) or _is_rows(each) for each in data.values())
+
+
+def _is_rows(data: Data) -> bool:
+    """Return whether ``data`` is a frame, table or dataset, or a list of examples."""
+    if isinstance(data, list | tuple):
+        examples = (Mapping, tuple, Sentence, LabelledText, LabelledPair)
+        return bool(data) and isinstance(data[0], examples)
+    names = ("to_dicts", "schema", "column_names", "columns")
+    return not isinstance(data, Mapping) and any(hasattr(data, name) for name in names)
 
 
 def write_rows(

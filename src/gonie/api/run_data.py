@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from gonie.api.rows import Data, is_named_files, is_path, row_messages, write_rows
+from gonie.api.rows import Data, is_named, is_path, row_messages, write_rows
 from gonie.api.settings import settings
 from gonie.errors import GonieError, ResumeError
 
@@ -39,11 +39,10 @@ def data_files(
     """
     from gonie.tasks.recipe import load_recipe
 
-    for key in given:
+    given, whole = _by_domain(given), given
+    for key in (*whole, *given):
         if f"data.{key}" in changes:
-            raise GonieError(f"data.{key} is given twice: as {key}=… and in set. Remove one.")
-    given, named = _named_files(given)
-    changes = {**changes, **named}
+            raise GonieError(f"data.{key} is given twice: as {key.split('.')[0]}=… and in set. Remove one.")
     files = {
         key: data if is_path(data) else folder.path.absolute() / DATA / f"{key}.jsonl"
         for key, data in given.items()
@@ -76,11 +75,12 @@ def data_files(
         raise
 
 
-def _named_files(given: Mapping[str, Data]) -> tuple[dict[str, Data], dict[str, Any]]:
-    """Return the data without named files, and the changes of the recipe for named files."""
-    named = {key: data for key, data in given.items() if is_named_files(data)}
-    rest = {key: data for key, data in given.items() if key not in named}
-    return rest, {f"data.{key}.{name}": path for key, data in named.items() for name, path in data.items()}
+def _by_domain(given: Mapping[str, Data]) -> dict[str, Data]:
+    """Return the data by split, or by split and domain where it has names: ``train.web``."""
+    found: dict[str, Data] = {}
+    for key, data in given.items():
+        found |= {f"{key}.{name}": each for name, each in data.items()} if is_named(data) else {key: data}
+    return found
 
 
 def _check_equal(data: Data, path: Path, *, task: str, columns: Mapping[str, Any]) -> None:

@@ -151,9 +151,10 @@ def train(
 
     ``recipe`` is the name of a shipped recipe, or a file. ``train``, ``dev`` and ``test`` are files, or
     examples in memory: a list of ``gonie.Sentence`` or ``gonie.LabelledText``, of (words, tags) or (text,
-    label), of dictionaries, or a pandas, polars, PyArrow or ``datasets`` table. ``set`` changes keys of the
-    recipe: ``{"train.epochs": 5, "data.text_column": "question"}``. ``out`` is the run folder, by default
-    ``runs/NAME`` or the next free name.
+    label), of dictionaries, or a pandas, polars, PyArrow or ``datasets`` table. Several domains are a
+    dictionary of these by name, ``{"web": "web.conll", "news": rows}``, as ``data.train.NAME`` of a recipe.
+    ``set`` changes keys of the recipe: ``{"train.epochs": 5, "data.text_column": "question"}``. ``out`` is
+    the run folder, by default ``runs/NAME`` or the next free name.
 
     ``progress=False`` shows nothing. ``on_event`` is called with the events of ``gonie.api.events``. An
     interrupted run raises ``KeyboardInterrupt`` after saving its progress; ``resume=True`` continues it.

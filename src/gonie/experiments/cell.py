@@ -31,6 +31,7 @@ from gonie.training.fit import (
     choose_device,
     fit,
     memory_errors,
+    set_up_torch,
 )
 from gonie.training.folder import RunFolder
 from gonie.training.loop import Epoch, Step
@@ -142,6 +143,7 @@ def _outcome(run: RunFolder, preparations: Preparations, tell: Tell, *, keep: bo
         job = preparations.get(recipe, note)
         for name, content in job.files().items() if keep else ():  # other runs may start from it
             atomic_write(run.root / name, content)
+        set_up_torch(job.recipe.train)
         meter.begin("training")
         session = metered_scoring(begin_training(job), meter)
         if run.last.exists():

@@ -84,7 +84,8 @@ def _read(form: RowFormat, content: Content, options: TextOptions, report: Repor
         if labels and labels[0] in _DOUBTFUL and len(labels) == 1:
             report.noticed[f"texts with the label {labels[0]}, {_DOUBTFUL[labels[0]]}"] += 1
         name = id_of(row) if ID not in columns.labels else None
-        yield LabelledRow(line, text, labels, name, row_meta(row, options.meta, report))
+        meta = row_meta(row, options.meta, report, (columns.text,))
+        yield LabelledRow(line, text, labels, name, meta)
 
 
 def find_columns(rows: TableRows, options: TextOptions, report: Report) -> TextColumns:

@@ -288,7 +288,8 @@ def _labelled(content: Content, options: TextOptions, report: Report) -> Iterato
         for result in task.results:
             if result.type != CHOICES:
                 report.skipped[_named(result.type)] += 1
-        yield LabelledRow(task.number, text, labels, task.id, row_meta(task.data, options.meta, report))
+        meta = row_meta(task.data, options.meta, report, (key,))
+        yield LabelledRow(task.number, text, labels, task.id, meta)
 
 
 def _labelled_text_key(task: _Task, options: TextOptions, path: str) -> str:

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -27,6 +28,8 @@ LONGEST = 100
 """The number of characters of the longest value."""
 SHOWN = 30
 """The most names that a message lists."""
+TEXTS = ("text",)
+"""The usual names of the texts of a row, which are no values to group by."""
 NESTED = "meta"
 """The key of the object in which annotation tools keep named values."""
 NO_VALUES: Mapping[str, str] = MappingProxyType({})
@@ -39,13 +42,18 @@ _PREFIX, _ID = "meta::", " id"
 Example = TypeVar("Example", Sentence, LabelledText, LabelledPair)
 
 
-def row_meta(row: Mapping[str, Any], names: Collection[str], report: Report) -> Mapping[str, str]:
-    """Return the values of a row with these names. ``report`` collects the names of all its values."""
+def row_meta(
+    row: Mapping[str, Any], names: Collection[str], report: Report, texts: Collection[str] = TEXTS
+) -> Mapping[str, str]:
+    """Return the values of a row with these names.
+
+    ``report`` collects the names of all its values but ``texts``, which are the names of the texts.
+    """
     if not names:
         return NO_VALUES
     inner = row.get(NESTED)
     found = {**_values(inner if isinstance(inner, Mapping) else {}), **_values(row)}
-    report.meta.update(dict.fromkeys(found))
+    report.meta.update(dict.fromkeys(name for name in found if name not in texts))
     return {name: found[name] for name in names if name in found}
 
 
@@ -127,13 +135,21 @@ def checked_meta(examples: Iterable[Example], names: Collection[str], report: Re
             del missing[name]
         yield example
     if missing:
-        known = [*report.meta][:SHOWN]
-        rest = ", …" if len(report.meta) > SHOWN else ""
         raise InputError(
             f"no example has a value named {', '.join(missing)}",
             path=report.path,
-            fix=f"The values of the file are {', '.join(known)}{rest}"
-            if known
-            else "The file has no named values: columns of a table, keys of JSON objects, or comments "
-            "'# name = value' of a column file",
+            fix=_named(missing, [*report.meta]),
         )
+
+
+def _named(missing: Iterable[str], known: Sequence[str]) -> str:
+    """Return the names of the values of a file, and those that were probably meant."""
+    if not known:
+        return (
+            "The file has no named values: columns of a table, keys of JSON objects, or comments "
+            "'# name = value' of a column file"
+        )
+    rest = ", …" if len(known) > SHOWN else ""
+    listed = f"The names of its values are {', '.join(known[:SHOWN])}{rest}"
+    near = [match for name in missing for match in get_close_matches(name, known, n=1)]
+    return f"Did you mean {', '.join(near)}? {listed}" if near else listed

@@ -82,7 +82,7 @@ class PairSource:
                 continue
             value = None if columns.value is None else _value(record, columns.value, report.path, line)
             report.pairs += 1
-            meta = row_meta(record, self.options.meta, report)
+            meta = row_meta(record, self.options.meta, report, columns[:2])
             labels = () if label is None else (label,)
             yield LabelledPair(first, second, labels, value, report.path, line, meta)
 

@@ -38,7 +38,7 @@ class RunCost:
     ``process`` if the peak may be from before the run. Energy is that of all CPU packages during the run, and
     of the whole GPU during ``gpu_seconds``, whoever used them. Peak memory and energy of a GPU are None if
     none was used. ``wall_seconds`` is the sum of the four phases: reading data, training, scoring, and export
-    with evaluation.
+    with evaluation. Training includes building the model and writing checkpoints.
     """
 
     wall_seconds: float = 0.0

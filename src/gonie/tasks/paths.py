@@ -165,9 +165,11 @@ def run_problem(path: str) -> str | None:
     folder = locate(path)
     if _is_run(folder):
         return None
-    if meant := _meant_run(folder):
-        return f"not a training run: {path}. Did you mean {meant}?"
-    return f"not a training run: {path}. Pass a folder that `gonie train` wrote"
+    meant = _meant_run(folder)
+    fix = f"Did you mean {meant}?" if meant else "Pass a folder that `gonie train` wrote"
+    if not folder.exists():
+        return f"folder not found: {path}. {fix}"
+    return f"not a training run: {path}. {fix}"
 
 
 def _meant_run(path: Path) -> Path | None:

@@ -337,7 +337,7 @@ def _reason(kind: type[BaseModel], key: str, details: list[ErrorDetails]) -> str
     first, *_ = details
     place = [str(part) for part in first["loc"]]
     if first["type"] == "extra_forbidden":
-        return f"unknown key; {_meant_key(kind, place)}"
+        return _unknown_key(kind, place)
     if first["type"] == "missing":
         field = _fields(kind, place[:-1])[place[-1]]
         if _section(field.annotation):
@@ -429,6 +429,26 @@ def _meant_key(kind: type[BaseModel], place: list[str]) -> str:
     return f"known: {', '.join(known)}"
 
 
+def _unknown_key(kind: type[BaseModel], place: list[str]) -> str:
+    """Return the message for an unknown key, with the tasks that have it or the key that was meant."""
+    types = {task.name: recipe_types(task.command)[task.name] for task in TASKS.values()}
+    own = next((task.model for name, task in TASKS.items() if types[name] is kind), None)
+    others = [f"{task.model}s" for name, task in TASKS.items() if _has_key(types[name], place)]
+    if own is None or not others:
+        return f"unknown key; {_meant_key(kind, place)}"
+    near = difflib.get_close_matches(place[-1], _fields(kind, place[:-1]), n=1)
+    question = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown key for {own}s; only {_joined(others)} have it{question}"
+
+
+def _has_key(kind: type[BaseModel], place: list[str]) -> bool:
+    """Return whether recipes of this type have the key at ``place``."""
+    try:
+        return place[-1] in _fields(kind, place[:-1])
+    except KeyError:
+        return False
+
+
 def _with_sections(key: str) -> Iterator[str]:
     """Yield the sections of a key, from the outside, and the key."""
     parts = key.split(".")
@@ -456,6 +476,11 @@ def _as_list(value: Any) -> str:
 def _alternatives(names: list[str]) -> str:
     """Join names: ``a``, ``a or b``, ``a, b or c``."""
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _joined(names: list[str]) -> str:
+    """Join names: ``a``, ``a and b``, ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _key(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:

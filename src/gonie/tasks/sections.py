@@ -469,8 +469,8 @@ class TrainConfig(LearningConfig):
     shots: int = Field(
         default=0,
         ge=0,
-        description="train on a sample with about this many mentions of each type, or texts of each label, "
-        "drawn by train.seed; without a dev file, the sample is also the dev set; 0: all examples",
+        description="train on a sample with at least this many mentions of each type, or texts of each "
+        "label, drawn by train.seed; without a dev file, the sample is also the dev set; 0: all examples",
     )
     episodes: EpisodesConfig | None = Field(
         default=None,

@@ -83,8 +83,9 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     own, new = recipe.model_dump(mode="json"), changed.model_dump(mode="json")
     if found := [f"{key} = {toml_value(value)}" for key, value in _changes(own, new)]:
         note(f"train.start: these settings are those of {name}, not of the recipe: {', '.join(found)}")
+    optional = not (recipe.train.keep_labels or _is_fitted(recipe))  # both are of no use without a start
     for key, source in recipe.model.contextual.items():
-        if source.undecided and getattr(changed.model, key) is None:
+        if optional and source.undecided and getattr(changed.model, key) is None:
             note(
                 f"{Path(name).name} has no language model, so this model has none either. With a small "
                 "training file, a language model is usually worth more than a start; to have both, train the "

@@ -199,9 +199,16 @@ def unmatched_rules(rules: Mapping[str, str], labels: Collection[str]) -> Iterat
     shipped = {old for each in MAPS.values() if each.items() <= rules.items() for old in each}
     for old in rules:
         if old not in labels and old not in shipped:
-            near = get_close_matches(old, labels, n=1)
-            meant = f"Did you mean {near[0]}?" if near else f"The labels are {_listed(sorted(labels))}"
-            yield f"warning: data.map renames {old}, which is no label of these files. {meant}"
+            yield (
+                f"warning: data.map renames {old}, which is no label of these files. "
+                f"{meant_label(old, labels)}"
+            )
+
+
+def meant_label(name: str, labels: Collection[str]) -> str:
+    """Return a question about the label with the most similar name, or all labels."""
+    near = get_close_matches(name, labels, n=1)
+    return f"Did you mean {near[0]}?" if near else f"The labels are {_listed(sorted(labels))}"
 
 
 def _listed(labels: Sequence[str]) -> str:

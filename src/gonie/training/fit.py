@@ -105,12 +105,20 @@ def build_model(job: Job, note: Note | None = None) -> nn.Module:
     return model
 
 
-def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
-    """Build the model and start a session at step 0. ``note`` receives messages about slow steps."""
-    config = job.recipe.train
+def set_up_torch(config: LearningConfig) -> None:
+    """Set the threads of PyTorch, and whether it is deterministic. The first call takes a second or two.
+
+    It imports the compiler of PyTorch, which no training of a run should be charged for.
+    """
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.use_deterministic_algorithms(config.deterministic)
+
+
+def begin_training(job: Job, note: Note | None = None) -> TrainingSession:
+    """Build the model and start a session at step 0. ``note`` receives messages about slow steps."""
+    config = job.recipe.train
+    set_up_torch(config)
     device = choose_device(config)
     model = build_model(job, note).to(device)
     setup = job.setup(model, note or (lambda text: None))

@@ -38,6 +38,7 @@ from gonie.training.fit import (
     choose_device,
     fit,
     memory_errors,
+    set_up_torch,
 )
 from gonie.training.folder import RunFolder, next_folder
 from gonie.training.loss_terms.table import check_outputs, check_terms, with_absolute_terms
@@ -233,6 +234,7 @@ def _opened(
                 if new and TASKS[recipe.task].resumable_reading:
                     atomic_write(run.recipe, resolved)
                 job = prepare(recipe, display.note, folder=run.root, advance=display.advance)
+                set_up_torch(recipe.train)
                 meter.begin("training")
                 session = begin_training(job, display.note)
                 if new:

@@ -166,6 +166,17 @@ def test_a_problem_is_told() -> None:
     assert FittedTemperature(problem="no dev").note() == "probabilities are not calibrated: no dev"
 
 
+def test_a_temperature_at_its_limit_is_a_warning(noisy: Tagger) -> None:
+    """With wrong spans alone, no temperature makes their probabilities low enough."""
+    sentences = [replace(text, tags=("O",) * len(text.words)) for text in texts(60)]
+    found = fit_span_temperature(noisy, noisy.encode(sentences))
+    assert found.note() == (
+        f"warning: calibrated on {found.spans} predicted dev spans, but the temperature is at its upper "
+        "limit, 10.00: probabilities are not reliable"
+    )
+    assert FittedTemperature(9.9, 30).note() == "calibrated on 30 predicted dev spans: temperature 9.90"
+
+
 def test_long_sentences_are_scored_in_windows_for_the_fit(noisy: Tagger) -> None:
     """The fit would see other scores than predictions do."""
     long = Sentence(words=WORDS * 300)

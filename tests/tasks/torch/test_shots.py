@@ -56,10 +56,12 @@ def test_a_classifier_gets_as_many_texts_of_each_label(text_toy: Path) -> None:
     assert any("sampled 8 of" in note for note in notes)
 
 
-def test_types_with_too_few_mentions_are_named(text_toy: Path) -> None:
+def test_types_with_too_few_mentions_are_named(toy: Path, text_toy: Path) -> None:
     notes: list[str] = []
     read_text_data(load_recipe(text_toy / "texts.toml", ["train.shots=10000"]), notes.append)
-    assert any("fewer mentions than train.shots in the whole file: " in note for note in notes)
+    assert any("warning: fewer texts than train.shots in the whole file: " in note for note in notes)
+    read_tag_data(load_recipe(toy / "toy.toml", ["train.shots=10000"]), notes.append)
+    assert any("warning: fewer mentions than train.shots in the whole file: " in note for note in notes)
 
 
 def test_prepared_data_is_not_shared_between_samples(toy: Path, text_toy: Path) -> None:

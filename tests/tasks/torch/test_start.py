@@ -314,7 +314,7 @@ def test_a_run_resumes_only_with_the_start_that_it_began_with(
     with pytest.raises(RecipeError, match=r"^train\.start: .*the weights do not fit"):
         resume_run(tmp_path / "run", quiet)
     shutil.rmtree(other_start)
-    with pytest.raises(RecipeError, match=r"^train\.start: .*not a training run"):
+    with pytest.raises(RecipeError, match=r"^train\.start: .*/other-start: folder not found"):
         resume_run(tmp_path / "run", quiet)
 
 

@@ -245,6 +245,20 @@ def test_one_domain_of_several_is_not_enough(bench: Bench) -> None:
         begin_training(job)
 
 
+@pytest.mark.parametrize("term", ["adversary", "mldg"])
+def test_a_domain_that_is_left_out_is_named_as_the_cause(bench: Bench, toy: Path, term: str) -> None:
+    files = [f"data.train.web={toy}/train.conll", f"data.train.news={toy}/dev.conll"]
+    text = ["loss.adversary.text=none"] if term == "adversary" else []
+    job = bench.job("tag", *files, "data.leave_out=news", *text, term=term)
+    job.domains = np.zeros(len(job.train), dtype=np.int64)
+    with pytest.raises(
+        RecipeError,
+        match=rf"loss\.{term}: there is only one domain, because data\.leave_out = news; name the files of "
+        "three or more domains with --set data.train.NAME=FILE",
+    ):
+        begin_training(job)
+
+
 @pytest.mark.parametrize("term", ["adversary", "transport"])
 def test_a_term_that_can_change_no_state_is_refused(bench: Bench, term: str) -> None:
     job = bench.job("tag", 'train.freeze=["embedding","encoder"]', term=term)

@@ -10,6 +10,7 @@ Forward–backward computes it exactly. The best sequence is the same at any T, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features.batching import sorted_batches
-from gonie.metrics.decision_temperature import fit_decision_temperature
+from gonie.metrics.decision_temperature import HIGHEST, fit_decision_temperature
 from gonie.runtime.chain import Floats, Ints
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.tagging.labeller import Tagging
@@ -29,6 +30,8 @@ FEWEST = 20
 """Fewer predicted spans tell too little about a temperature."""
 TOKENS, SENTENCES = 8000, 256
 """The maximum size of a batch."""
+AT_LIMIT = 0.001
+"""A temperature this near to the limit, relative to it, is at the limit."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,11 @@ class FittedTemperature:
         """Return one line for the user."""
         if self.problem is not None:
             return f"probabilities are not calibrated: {self.problem}"
+        if math.isclose(self.temperature, HIGHEST, rel_tol=AT_LIMIT):
+            return (
+                f"warning: calibrated on {self.spans:,} predicted dev spans, but the temperature is at its "
+                f"upper limit, {HIGHEST:.2f}: probabilities are not reliable"
+            )
         return f"calibrated on {self.spans:,} predicted dev spans: temperature {self.temperature:.2f}"
 
 

@@ -10,13 +10,16 @@ from gonie.text.augment.copies import Copies
 from gonie.text.report import count
 
 
-def note_copies(copies: Copies[Any], noun: str, note: Note) -> None:
-    """Note the copies of each kind, and those that were dropped."""
+def note_copies(copies: Copies[Any], noun: str, note: Note, *, spans: bool) -> None:
+    """Note the copies of each kind, and those that were dropped. ``spans``: examples have spans to lose."""
     if copies.made:
         note(f"augmented copies: {count(len(copies.made), noun)}, by kind: {_listed(copies.counts())}")
     if dropped := sum(copies.unchanged.values()):
-        own = _listed(copies.unchanged)
-        note(f"augmented copies: left out {count(dropped, noun)} that did not change or lost a span ({own})")
+        left, own = count(dropped, noun), _listed(copies.unchanged)
+        if spans:
+            note(f"augmented copies: left out {left} that did not change or lost a span ({own})")
+        else:
+            note(f"augmented copies: left out {left} that did not change ({own})")
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -19,6 +19,7 @@ def sample_rows(
     """Return the rows of a sample with ``train.shots`` mentions of each type, drawn by ``train.seed``.
 
     ``note`` receives how many examples (``noun``) and mentions there are, and types that have too few.
+    A text counts as a mention of each of its labels.
     """
     shots, file = recipe.train.shots, recipe.data.train_name
     sampler = ShotSampler(mentions)
@@ -32,5 +33,6 @@ def sample_rows(
     note(f"{file}: sampled {len(rows):,} of {len(mentions):,} {noun} (train.shots = {shots}): {listed}{more}")
     if few := [name for name in names if found[name] < shots]:
         shown = ", ".join(few[:SHOWN])
-        note(f"{file}: warning: fewer mentions than train.shots in the whole file: {shown}")
+        lack = "fewer texts than train.shots" if noun == "texts" else "fewer mentions than train.shots"
+        note(f"{file}: warning: {lack} in the whole file: {shown}")
     return rows

@@ -73,6 +73,8 @@ def load_start(recipe: CorpusRecipe) -> Start | None:
 
 def need_run(folder: Path) -> None:
     """Raise an error unless the folder is a training run."""
+    if not folder.exists():
+        raise InputError("folder not found", path=folder, fix="Pass a folder that `gonie train` wrote")
     if lacking := [name for name in (RECIPE, ENCODING, BEST) if not (folder / name).is_file()]:
         raise InputError(
             f"not a training run: {', '.join(lacking)} not found",

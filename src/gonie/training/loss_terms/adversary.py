@@ -85,6 +85,14 @@ class Adversary(nn.Module):
         job = context.need_job("adversary")
         found = context.domains or [0]
         if config.text is None and len(found) < 2:
+            if left_out := context.recipe.data.leave_out:
+                raise RecipeError(
+                    [
+                        f"loss.adversary: there is only one domain, because data.leave_out = {left_out}; "
+                        "name the files of three or more domains with --set data.train.NAME=FILE, or add "
+                        "text of another domain with --set loss.adversary.text=FILE"
+                    ]
+                )
             raise RecipeError(
                 [
                     "loss.adversary: there is only one domain; add text of another one with "

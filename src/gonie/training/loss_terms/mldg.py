@@ -65,6 +65,13 @@ class Mldg:
     def __init__(self, config: MldgConfig, context: TermContext) -> None:
         job, found = context.need_job("mldg"), context.domains
         if len(found) < 2:
+            if left_out := context.recipe.data.leave_out:
+                raise RecipeError(
+                    [
+                        f"loss.mldg: there is only one domain, because data.leave_out = {left_out}; name the "
+                        "files of three or more domains with --set data.train.NAME=FILE"
+                    ]
+                )
             raise RecipeError(
                 [
                     "loss.mldg: needs training examples of two or more domains; name the file of each domain "

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import RecipeError
+from gonie.tasks.augment import TextAugmentConfig
+from gonie.tasks.classification.torch.augment import augmented_texts
 from gonie.tasks.classification.torch.data import text_data_key
+from gonie.text.labelled_text import LabelledText
+from gonie.text.types import Span
 from support.copied_data import keys_of_seeds, loaded, prepared, write_data
 
 RECIPE = """
@@ -45,6 +49,21 @@ def test_copies_are_added_to_the_training_texts_alone(folder: Path) -> None:
         ]
         assert row["text"] != row["original_text"]
     assert rows[0]["original"] == "train.tsv:2"
+
+
+def test_the_note_about_copies_that_are_left_out_speaks_of_spans_only_of_marked_texts() -> None:
+    config = TextAugmentConfig(copies=1, kinds={"case": 1.0})
+
+    def notes(*marks: Span) -> list[str]:
+        told: list[str] = []
+        texts = [LabelledText("영화 좋다", ("good",), marks)]
+        assert augmented_texts(texts, config, seed=1, note=told.append) == []
+        return told
+
+    assert notes() == ["augmented copies: left out 1 text that did not change (case 1)"]
+    assert notes(Span(0, 2, "e1", "영화")) == [
+        "augmented copies: left out 1 text that did not change or lost a span (case 1)"
+    ]
 
 
 def test_copies_of_korean_texts_have_korean_noise(folder: Path) -> None:

@@ -268,6 +268,15 @@ def test_a_rule_for_a_type_of_another_file_gets_no_warning(toy: Path, tmp_path: 
         assert not any("data.map renames" in note for note in prepared(toy, *named, *changes)[1])
 
 
+def test_a_misspelt_type_beside_others_gets_a_warning(toy: Path) -> None:
+    """Otherwise the type is silently not learned."""
+    told = "warning: data.types has LCO, which is no label of these files. Did you mean LOC?"
+    assert any(note.endswith(told) for note in prepared(toy, 'data.types=["PER", "LCO"]')[1])
+    assert not any("data.types has" in note for note in prepared(toy, 'data.types=["PER", "LOC"]')[1])
+    renamed = prepared(toy, "data.map.PER=person", 'data.types=["person", "LOC"]')[1]
+    assert not any("data.types has" in note for note in renamed)
+
+
 def test_unknown_types_are_refused_with_those_of_the_file(toy: Path, tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match=r"has none of GPE; it has LOC, PER"):
         prepared(toy, 'data.types=["GPE"]')

@@ -34,8 +34,9 @@ def augmented_texts(
         name: TEXT_KINDS[name](config.rate) if name in TEXT_KINDS else TextNoise(name)
         for name in config.kinds
     }
-    found = augmented(texts, kinds, config.kinds, copies=config.copies, seed=seed)
-    note_copies(found, "text", note)
+    known = list(texts)
+    found = augmented(known, kinds, config.kinds, copies=config.copies, seed=seed)
+    note_copies(found, "text", note, spans=any(text.marks for text in known))
     if config.file is not None:
         path = locate(config.file)
         if path.suffix != ".jsonl":

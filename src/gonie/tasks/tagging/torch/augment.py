@@ -55,7 +55,7 @@ def augmented_sentences(
         else:
             kinds[name] = RetokenizedNoise(name, scheme=scheme, tokenizer=tokenizer)
     found = augmented(known, kinds, config.kinds, copies=config.copies, seed=seed)
-    note_copies(found, "sentence", note)
+    note_copies(found, "sentence", note, spans=scheme.has_spans)
     if config.file is not None:
         path = locate(config.file)
         as_lines = _json_lines if path.suffix == ".jsonl" else _column_lines

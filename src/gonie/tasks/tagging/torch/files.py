@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
 from typing import Literal, NamedTuple
@@ -24,7 +24,7 @@ from gonie.tasks.tagging.torch.streams import Chained, HoldOut, TagStream, WithW
 from gonie.tasks.torch.word_data import Note, build_tokenizer, tell
 from gonie.text import schemes
 from gonie.text.fold import fold_text
-from gonie.text.label_map import LabelMap, unmatched_rules
+from gonie.text.label_map import LabelMap, meant_label, unmatched_rules
 from gonie.text.report import count
 from gonie.text.schemes import Scheme, type_names
 from gonie.text.tokenizers import Tokenizer
@@ -67,9 +67,10 @@ class TagFiles:
             if (warning := _check_language(data, each.source, each.found.scheme))
         ]
         names = {name for each in self._train for name in type_names(each.found.labels, each.found.scheme)}
-        if any(unmatched_rules(data.map, names)):
-            names |= set(self._further_names())
-        self.warnings += [(data.train_name, each) for each in unmatched_rules(data.map, names)]
+        doubts = list(_unknown_names(data, names, section))
+        if doubts:
+            doubts = list(_unknown_names(data, names | set(self._further_names()), section))
+        self.warnings += [(data.train_name, each) for each in doubts]
         spans = self.found.scheme.has_spans
         _check_alike(self._train)
         self.target = Scheme(kind=data.model_scheme) if spans else self.found.scheme
@@ -310,6 +311,19 @@ def _check_types(data: TagDataConfig, files: Sequence[TagFile], section: str) ->
         raise RecipeError(
             [f"{section}.types: {data.train_name} has none of {', '.join(data.types)}; it has {has}"]
         )
+
+
+def _unknown_names(data: TagDataConfig, names: Collection[str], section: str) -> Iterator[str]:
+    """Yield a message for each rule of ``data.map``, and each of ``types``, whose label no file has."""
+    yield from unmatched_rules(data.map, names)
+    known = {data.map.get(name, name) for name in names}
+    others = known - set(data.types) or known
+    for name in data.types:
+        if name not in known:
+            yield (
+                f"warning: {section}.types has {name}, which is no label of these files. "
+                f"{meant_label(name, others)}"
+            )
 
 
 def _check_alike(files: Sequence[TagFile]) -> None:
