@@ -74,7 +74,15 @@ def test_plain_tags_are_shown() -> None:
 
 def test_contexts_come_back(tagged: Any, classified: Any, paired: Any) -> None:
     texts = [("Anna works", {"id": 1}), ("It rains", None)]
-    assert list(tagged.model.pipe(texts, as_tuples=True)) == [(tagged.model(t), c) for t, c in texts]
+    found = list(tagged.model.pipe(texts, as_tuples=True))
+    assert [(document.text, context) for document, context in found] == texts
+    for document, _ in found:
+        alone = tagged.model(document.text)
+        assert document.tags == alone.tags
+        # BLAS adds up the products of one row and of several in another order
+        assert [token.score for token in document.tokens] == pytest.approx(
+            [t.score for t in alone.tokens], rel=1e-9
+        )
     assert list(classified.model.pipe(texts, as_tuples=True)) == [(classified.model(t), c) for t, c in texts]
     pairs = [(("a", "b"), 1), (("c", "d"), 2)]
     assert list(paired.model.pipe(pairs, as_tuples=True)) == [(paired.model(*t), c) for t, c in pairs]

@@ -539,7 +539,7 @@ class RatingJob:
         given = [text.labels if abs(_rating(text) - value) <= NEAR else ("",) for text, value in pairs]
         return Tally.from_labels(self.splits[split], given)
 
-    def exportable(self, model: RatingNetwork) -> RatingExportable:
+    def exportable(self, model: RatingNetwork, note: Note) -> RatingExportable:
         """Return the network with the contents of its bundle, and the dev texts."""
         about = About(
             model=model_summary(model),
