@@ -52,6 +52,19 @@ def test_names_of_groups_are_data() -> None:
     assert "<script>x" not in found
 
 
+def test_groups_without_mentions_have_no_score_and_no_gap() -> None:
+    """F1 of 0 would look like a failure of the model, and the gap like a loss of all points."""
+    nothing = GroupScore(30, "f1", 0.0, None, Recall(0, 0), Recall(0, 0))
+    groups = {"a": GROUPS["2004"], "b": nothing, "c": GROUPS["2005"]}
+    known = DomainScores.of_files(groups, GROUPS["2004"])
+    assert [*known.gaps] == ["c"]
+    assert not DomainScores.of_files({"b": nothing, "c": GROUPS["2005"]}, nothing).gaps
+    assert nothing.to_json()["f1"] is None
+    row = next(line for line in str(domains_part(known, {})).split("<tr") if ">b<" in line)
+    assert "0.00" not in row
+    assert "svg" not in row
+
+
 def test_small_groups_are_marked_and_missing_recall_is_a_dash() -> None:
     lines = printed(print_groups, "year", GROUPS).splitlines()
     assert "7*" in lines[1]

@@ -65,7 +65,7 @@ def test_a_dev_file_that_is_the_training_file_is_named() -> None:
     """Also if all sentences are short, and if the path is written in another way."""
     train = [sentence("Yes .", 1), sentence("Thank you !", 3)]
     assert shared(train, [sentence("Yes .", 1, "./a"), sentence("Thank you !", 3, "./a")]) == [
-        "warning: dev is the training file ./a, so the dev score says nothing about new data. "
+        "warning: dev is ./a, which is also trained on, so the dev score says nothing about new data. "
         "Name another file"
     ]
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gonie.errors import RecipeError
+from gonie.tasks.lineage import earlier_runs
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.start import resolve_recipe, with_shape_of_start
 from gonie.tasks.written_recipe import write_recipe
@@ -59,6 +60,14 @@ def test_a_start_that_is_no_run_is_refused_with_the_run_that_was_meant(
 ) -> None:
     message = refusal(load_recipe("ner", [f"train.start={typed}"]))
     assert message == f"train.start: {problem}: {typed}. {fix}"
+
+
+def test_a_run_in_the_place_of_its_own_start_ends_the_list_of_earlier_runs(here: Path) -> None:
+    """Moving a run to the folder of its start must not make gonie read the two for ever."""
+    run = here / "runs" / "news"
+    again = load_recipe("ner", ["model.elmo=none", f"train.start={run}"])
+    (run / "recipe.toml").write_text(write_recipe(again), "utf-8")
+    assert [folder for folder, _ in earlier_runs("runs/news")] == [Path("runs/news")]
 
 
 # --- the shape of the start ------------------------------------------------------------------------------
@@ -123,6 +132,17 @@ def test_correct_typos_is_that_of_the_start_unless_it_is_set(
     (here / "runs" / "news" / "recipe.toml").write_text(write_recipe(recipe), "utf-8")
     resolved = with_shape_of_start(load_recipe("ner", [*RUN, *changes]), lambda text: None)
     assert resolved.data.correct_typos == wanted
+
+
+@pytest.mark.parametrize(("changes", "wanted"), [((), "IOB2"), (("data.model_scheme=BIOES",), "BIOES")])
+def test_tags_are_of_the_scheme_of_the_start_unless_it_is_set(
+    here: Path, changes: tuple[str, ...], wanted: str
+) -> None:
+    """Otherwise the head would be only half copied: B and I, but no S and E."""
+    recipe = load_recipe("ner", ["model.elmo=none", "data.model_scheme=IOB2"])
+    (here / "runs" / "news" / "recipe.toml").write_text(write_recipe(recipe), "utf-8")
+    started = load_recipe("ner", ["model.elmo=none", "train.start=runs/news", *changes])
+    assert with_shape_of_start(started, lambda text: None).data.model_scheme == wanted
     assert with_shape_of_start(resolved, lambda text: None) == resolved
 
 

@@ -33,11 +33,13 @@ class DomainScores:
 
     @cached_property
     def gaps(self) -> dict[str, Gap]:
-        """How much higher the score of each other domain is than the reference."""
-        if self.reference is None:
+        """How much higher the score of each other domain is than the reference, where both have mentions."""
+        if self.reference is None or self.reference.lacks_mentions:
             return {}
         return {
-            name: gap(score, self.reference) for name, score in self.scores.items() if name not in self.inside
+            name: gap(score, self.reference)
+            for name, score in self.scores.items()
+            if name not in self.inside and not score.lacks_mentions
         }
 
     @property

@@ -75,10 +75,13 @@ class GroupScore:
         return ratio(self.unseen.gold, self.seen.gold + self.unseen.gold)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the number of examples, the score under its name, and its interval as [low, high]."""
+        """Return the number of examples, the score under its name, and its interval as [low, high].
+
+        The score is None without mentions.
+        """
         record: dict[str, Any] = {
             "examples": self.examples,
-            self.measure: self.score,
+            self.measure: None if self.lacks_mentions else self.score,
             "interval": None if self.interval is None else list(self.interval),
         }
         if self.seen is not None and self.unseen is not None:

@@ -118,7 +118,9 @@ def _labels(name: str, evaluation: object) -> Markup | None:
     return None
 
 
-def _bar(score: GroupScore) -> Markup:
+def _bar(score: GroupScore) -> Markup | str:
+    if score.lacks_mentions:
+        return ""
     return interval_bar(min(1.0, max(0.0, score.score)), score.interval)
 
 

@@ -117,8 +117,8 @@ class SharedExamples(Generic[Example]):
             long = [each for each in shared if kind.length(each) > SHORT]
             if self._run is None and len(shared) == len(part) and self._is_training_file(shared):
                 note(
-                    f"warning: {name} is the training file {part[0].path}, so the {name} score says nothing "
-                    "about new data. Name another file"
+                    f"warning: {name} is {part[0].path}, which is also trained on, so the {name} score says "
+                    "nothing about new data. Name another file"
                 )
                 continue
             if not long:

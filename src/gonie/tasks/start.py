@@ -31,8 +31,8 @@ LOOKUP = (
 """Keys of ``data`` that determine the words of a text. They are those of the start."""
 FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
-UNLESS_SET = ("correct_typos",)
-"""Keys of ``data`` on which no weights depend. They are those of the start unless the recipe sets them."""
+UNLESS_SET = ("correct_typos", "model_scheme")
+"""Keys of ``data`` on which no weights below the head depend. The recipe may set others than the start."""
 NEAR = 0.8
 """The similarity of two names of domains of which one is probably misspelt."""
 BOTTLENECKS = ("bottleneck", "both")

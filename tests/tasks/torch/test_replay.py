@@ -355,8 +355,30 @@ def test_held_out_sentences_that_earlier_runs_were_trained_on_are_noted(chain: P
     )
 
 
+def test_held_out_sentences_that_earlier_runs_share_with_the_training_file_are_noted_once(
+    chain: Path,
+) -> None:
+    """The files of an earlier run that are trained on again are not read for a second note."""
+    notes: list[str] = []
+    own = [f"data.{split}={chain / 'places.conll'}" for split in ("train", "dev")]
+    third(chain, *own, notes=notes)
+    assert sum(note.startswith("warning: dev is") for note in notes) == 1
+    assert not any(str(chain / "second") in note for note in notes)
+
+
+def test_a_changed_training_file_of_an_earlier_run_is_noted(chain: Path, tmp_path: Path) -> None:
+    """It is only compared with dev and test, so it must not end the run."""
+    moved = shutil.copytree(chain / "first", tmp_path / "first")
+    (tmp_path / "people.conll").write_text((chain / "firms.conll").read_text("utf-8"), "utf-8")
+    recipe = (moved / "recipe.toml").read_text("utf-8").replace(str(chain), str(tmp_path))
+    (moved / "recipe.toml").write_text(recipe.replace("types = []", 'types = ["PER"]'), "utf-8")
+    notes: list[str] = []
+    third(chain, f"train.start={moved}", notes=notes)
+    assert any("dev or test is not known: data.types:" in note for note in notes), notes
+
+
 def test_held_out_sentences_that_are_replayed_are_noted(chain: Path) -> None:
     notes: list[str] = []
     kept = f"data.replay={chain / 'people.conll'}"
     third(chain, kept, f"data.dev={chain / 'people.conll'}", notes=notes)
-    assert any("dev is the training file" in note for note in notes)
+    assert any("people.conll, which is also trained on" in note for note in notes)

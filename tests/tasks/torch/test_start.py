@@ -24,6 +24,7 @@ from gonie.tasks.sections import AdapterConfig
 from gonie.tasks.start import with_shape_of_start
 from gonie.tasks.torch.layers import count_weights
 from gonie.tasks.torch.prepare import data_key, prepare
+from gonie.tasks.torch.start import _by_head
 from gonie.tasks.torch.trained import load_trained
 from gonie.text.types import Sentence
 from gonie.training.fit import build_model
@@ -221,7 +222,14 @@ def test_weights_of_which_nothing_is_copied_are_listed_as_new(start: Path, other
     assert "new:" not in told[0], "O is shared"
     job.encoding.labels = tuple(f"{label}2" for label in job.encoding.labels)
     copied = job.start.copy_to(model, job.encoding)  # type: ignore[union-attr]
-    assert "heads.tags.scores.bias" in copied.fresh
+    assert copied.fresh == ("heads.tags",)
+
+
+def test_a_head_is_listed_as_new_only_if_all_of_it_is() -> None:
+    """A CRF over the copied scores of another head has new transitions only."""
+    names = ["heads.tags.scores", "heads.tags.crf", "heads.pos.scores", "heads.pos.crf"]
+    fresh = ["input.case", "heads.tags.scores", "heads.tags.crf", "heads.pos.crf"]
+    assert _by_head(fresh, names) == ("input.case", "heads.tags", "heads.pos.crf")
 
 
 def test_labels_of_the_start_can_be_kept(start: Path, other: Path) -> None:

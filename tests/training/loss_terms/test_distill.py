@@ -50,6 +50,19 @@ def begun(job: Any) -> tuple[Any, Distill, dict[str, Tensor]]:
     return session, term, to_tensors(job.train.batch(np.arange(len(job.train))[-3:]), CPU)
 
 
+@pytest.mark.parametrize("scheme", ["BIOES", "IO", "BILOU"])
+def test_a_start_with_tags_of_another_scheme_is_refused(people: tuple[Path, str], scheme: str) -> None:
+    """Its tags that this model lacks would be lost, and with them what the start says of their tokens."""
+    folder, _ = people
+    changes = [f"train.start={folder / 'start'}", f"data.model_scheme={scheme}", "loss.distill.weight=1"]
+    told = rf"start are IOB2, those of this model {scheme}; set data\.model_scheme=IOB2"
+    job = prepare(load_recipe(folder / "both.toml", changes), lambda text: None)
+    with pytest.raises(RecipeError, match=rf"loss\.distill: .*{told}"):
+        begin_training(job)
+    with pytest.raises(RecipeError, match=rf"train\.keep_labels: .*{told}"):
+        extended(people, f"data.model_scheme={scheme}")
+
+
 @pytest.mark.parametrize("changes", [(), ("train.replay=3",), ('data.types=["PER","LOC"]',)])
 def test_the_value_equals_enumeration(people: tuple[Path, str], changes: tuple[str, ...]) -> None:
     """KL over the old tags that the file leaves open, of marginals over all paths that it permits.

@@ -14,12 +14,12 @@ from typing import Any, Generic
 
 import numpy as np
 
-from gonie.errors import InputError, RecipeError
+from gonie.errors import GonieError, RecipeError
 from gonie.features.balanced_sample import balanced_sample
 from gonie.features.shots import count_sample
 from gonie.tasks.data_warnings import Example, ExampleKind, SharedExamples
 from gonie.tasks.paths import locate
-from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.sections import CorpusRecipe, trained_files
 from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import Note
 
@@ -92,14 +92,28 @@ def replayed(
 
 
 def warn_learned_before(
-    start: Start | None, reader: MemoryReader[Example], held: Mapping[str, Sequence[Example]], note: Note
+    recipe: CorpusRecipe,
+    start: Start | None,
+    reader: MemoryReader[Example],
+    held: Mapping[str, Sequence[Example]],
+    note: Note,
 ) -> None:
-    """Note the held-out examples that the start, or a run before it, was trained on."""
-    for folder, recipe in () if start is None else start.lineage:
+    """Note the held-out examples that the start, or a run before it, was trained on.
+
+    Files that the recipe itself trains on as a whole are compared elsewhere.
+    """
+    if start is None or not any(held.values()):
+        return
+    compared = set()
+    if recipe.data.files("dev") and not recipe.train.shots:
+        compared = trained_files(recipe.data.model_dump(mode="json"))
+    for folder, earlier in start.lineage:
+        if trained_files(earlier.data.model_dump(mode="json")) <= compared:
+            continue
         shared = SharedExamples(reader.kind, held, run=folder)
         try:
-            shared.compare(reader.texts(recipe))
-        except InputError as error:  # its files are gone, or have changed
+            shared.compare(reader.texts(earlier))
+        except GonieError as error:  # its files are gone, or have changed
             note(f"whether {folder} was trained on {reader.noun} of dev or test is not known: {error}")
         else:
             shared.warn(note)

@@ -11,7 +11,7 @@ weights. Bottleneck adapters cannot be merged, so the new model has them too (``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -32,13 +32,13 @@ from gonie.nn.protocols import WrapsPart
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import moved_buffers
 from gonie.tasks.torch.layers import adapters_of, count_weights
-from gonie.text.schemes import PLAIN, type_names
+from gonie.text.schemes import PLAIN, Scheme, type_names
 
 LABELS = "labels"
 """The name of the labels in ``indexed`` of parts, besides the names of vocabularies."""
 Ids: TypeAlias = NDArray[np.int64]
-HEAD = re.compile(r"heads\.([^.]+)\..*")
-"""The name of a parameter of a head, which a note on new parameters lists once, by the name of the head."""
+HEAD = re.compile(r"(heads\.[^.]+)\..*")
+"""The name of a parameter of a head."""
 NEW_AS_UNKNOWN = ("chars",)
 """Vocabularies whose new entries start as the unknown entry. New entries of others start with zeros."""
 
@@ -94,6 +94,17 @@ class Start:
     def word_encoding(self) -> Encoding:
         """The encoding of its words."""
         return self.encoding if isinstance(self.encoding, Encoding) else self.encoding.words
+
+    def refuse_other_tags(self, scheme: Scheme, key: str) -> None:
+        """Refuse ``key`` if the new model has tags of another kind, which are no tags of the start."""
+        old = self.word_encoding.scheme
+        if scheme.kind == old.kind:
+            return
+        both = scheme.has_spans and old.has_spans
+        remedy = f"set data.model_scheme={old.kind}" if both else f"remove {key}"
+        raise RecipeError(
+            [f"{key}: the tags of {self.folder} are {old.kind}, those of this model {scheme.kind}; {remedy}"]
+        )
 
     def vectors(self, encoding: Encoding) -> PretrainedVectors | None:
         """Return its word vectors for the words of ``encoding``, if it has any.
@@ -162,14 +173,17 @@ class Start:
                 buffer.copy_(source)
                 copied += buffer.numel() if buffer.is_floating_point() else 0
         _, total = count_weights(model)
+        new = _by_head(fresh, [name for name, _ in model.named_parameters()])
         read = self._rows_read(vocabulary)[UNKNOWN + 1 :] != UNKNOWN
         vectors = None if words is None else (int(read.sum()), int((~read).sum()))
-        return Copied(copied, total, tuple(fresh), vectors)
+        return Copied(copied, total, new, vectors)
 
 
 @dataclass(frozen=True)
 class Copied:
-    """How many weights of a new model come from the start, out of how many; ``fresh`` names all-new ones.
+    """How many weights of a new model come from the start, out of how many.
+
+    ``fresh`` has the names of the parameters, or whole heads, of which none comes from the start.
 
     Weights of entries that the start does not have are not copied.
     """
@@ -182,8 +196,7 @@ class Copied:
 
     def __str__(self) -> str:
         copied = f"{self.copied:,} of {self.total:,} parameters copied{self._vectors()}"
-        parts = dict.fromkeys(HEAD.sub(r"head \1", name) for name in self.fresh)
-        return f"{copied}; new: {', '.join(parts)}" if parts else copied
+        return f"{copied}; new: {', '.join(self.fresh)}" if self.fresh else copied
 
     def _vectors(self) -> str:
         known, unknown = self.words or (0, 0)
@@ -235,6 +248,16 @@ class _Indices:
         if name not in self._old.vocabularies or name not in self._new.vocabularies:
             return None
         return _places(self._new.vocabularies[name], self._old.vocabularies[name])
+
+
+def _by_head(fresh: Collection[str], names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of new parameters, and the name of a head in place of them if all of its are new."""
+    matches = (HEAD.fullmatch(name) for name in names if name not in fresh)
+    copied = {match[1] for match in matches if match}
+    heads = ((name, HEAD.fullmatch(name)) for name in fresh)
+    return tuple(
+        dict.fromkeys(match[1] if match and match[1] not in copied else name for name, match in heads)
+    )
 
 
 def _along(flags: Tensor, axis: int, dims: int) -> Tensor:

@@ -74,7 +74,10 @@ def fit_encoding(
         correct_typos=data.correct_typos,
     )
     if start is not None:
-        kept = start.word_encoding.labels if recipe.train.keep_labels else ()
+        kept: tuple[str, ...] = ()
+        if recipe.train.keep_labels:
+            start.refuse_other_tags(scheme, "train.keep_labels")
+            kept = start.word_encoding.labels
         encoding = encoding.merged(start.word_encoding, labels=[*encoding.labels, *kept])
     return encoding, counts.labels
 

@@ -11,6 +11,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
+from gonie.features.encoding import Encoding
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.log_marginals import IMPOSSIBLE, log_marginals
 from gonie.nn.heads.crf import CRFHead
@@ -57,6 +58,8 @@ class Distill:
         start = context.need_start("distill")
         encoding = context.need_job("distill").encoding
         labels = list(encoding.labels)
+        if isinstance(encoding, Encoding):
+            start.refuse_other_tags(encoding.scheme, "loss.distill")
         if lost := sorted(label_names(start.encoding) - label_names(encoding)):
             raise RecipeError(
                 [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,12 @@ from gonie.nn.inference import to_tensors
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.data import TagData, read_tag_data, tag_data_key
+from gonie.tasks.tagging.torch.files import read_tag_train
 from gonie.tasks.tagging.torch.streams import HoldOut, Pieces
 from gonie.tasks.torch.prepare import prepare
 from gonie.text.partial_tags import TagSets
 from gonie.text.rules import allowed
-from gonie.text.schemes import PLAIN
+from gonie.text.schemes import PLAIN, Scheme
 from gonie.text.types import Sentence
 from gonie.training.fit import build_model
 
@@ -266,6 +268,32 @@ def test_a_rule_for_a_type_of_another_file_gets_no_warning(toy: Path, tmp_path: 
         [f"data.test.law={tmp_path / 'law'}"],
     ):
         assert not any("data.map renames" in note for note in prepared(toy, *named, *changes)[1])
+
+
+def test_other_files_are_not_read_again_from_a_pipe(toy: Path) -> None:
+    """Its bytes can be read only once, as dev sentences."""
+    read, write_end = os.pipe()
+    lines = (toy / "dev.conll").read_bytes()
+    with open(write_end, "wb") as stream:
+        stream.write(lines)
+    data, notes = prepared(toy, f"data.dev=/dev/fd/{read}", "data.map.COURT=ORG")
+    os.close(read)
+    assert data.dev
+    assert any("data.map renames COURT" in note for note in notes)
+
+
+def test_the_training_sentences_of_an_earlier_run_need_no_other_file(toy: Path) -> None:
+    """Replay draws them also if the dev or test file is gone."""
+    changes = ["data.map.COURT=ORG", "data.test=gone.conll"]
+    assert read_tag_train(load_recipe(toy / "toy.toml", changes), Scheme())
+
+
+def test_a_training_file_without_entities_gets_a_warning(toy: Path, tmp_path: Path) -> None:
+    """One of several files may have lost its tags."""
+    blank = write(tmp_path / "blank", "Nobody O\nis O\nhere O\n\n" * 3)
+    files = [f"data.train.a={toy / 'train.conll'}", f"data.train.b={blank}", "data.scheme=IOB2"]
+    told = f"warning: {blank} has no entities: every token has the tag O"
+    assert told in prepared(toy, *files)[1]
 
 
 def test_a_misspelt_type_beside_others_gets_a_warning(toy: Path) -> None:

@@ -250,8 +250,8 @@ def test_a_run_with_heads_can_be_started_from(
     assert start_run(load_recipe(toy / "toy.toml", changes), tmp_path / "run", display) is not None
     (told,) = [note for note in display.notes if note.startswith("started from")]
     new = told.partition("new: ")[2]
-    assert "head kind" in new
-    assert ("head tags" in new) == bool(place)
+    assert "heads.kind" in new
+    assert ("heads.tags" in new) == bool(place)
     assert load_recipe(tmp_path / "run" / "recipe.toml").model.encoder.layers == layers
 
 

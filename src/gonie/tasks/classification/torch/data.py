@@ -195,7 +195,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     shared = SharedExamples(TEXTS, held)
     shared.compare(chain(train, old))
     shared.warn(note)
-    warn_learned_before(start, reader, held, note)
+    warn_learned_before(recipe, start, reader, held, note)
     warn_rare_labels(data.train_name, labels, note)
     warn_new_labels(
         {name: count_labels(part).elements() for name, part in held.items()}, encoding.labels, note

@@ -164,7 +164,7 @@ class TextJob:
     def temperature(self, model: ClassifyingNetwork, note: Note) -> float:
         """Fit the temperature that calibrates the probabilities on dev."""
         if not self.data.dev_is_held_out:
-            note("probabilities are not calibrated: the dev texts are the training texts")
+            note("probabilities are not calibrated: some or all dev texts are training texts")
             return 1.0
         corpus = self.encode(model, "dev", lambda text: None).corpus
         readings = self.predictor(model).read_encoded(corpus)

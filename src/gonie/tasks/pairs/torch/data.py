@@ -123,7 +123,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     shared = SharedExamples(PAIRS, held)
     shared.compare(chain(train, old))
     shared.warn(note)
-    warn_learned_before(start, reader, held, note)
+    warn_learned_before(recipe, start, reader, held, note)
     if scale is None:
         warn_rare_labels(data.train_name, labels, note)
         named = {name: [label for pair in part for label in pair.labels] for name, part in held.items()}

@@ -168,7 +168,7 @@ class PairJob:
         if self.data.encoding.scale is not None:
             return 1.0
         if not self.data.dev_is_held_out:
-            note("probabilities are not calibrated: the dev pairs are the training pairs")
+            note("probabilities are not calibrated: some or all dev pairs are training pairs")
             return 1.0
         corpus = self.encode(model, "dev", lambda text: None).corpus
         readings = self.predictor(model).read_encoded(corpus)

@@ -221,6 +221,8 @@ def _encode(
     _check_tags(opened, labels, encoding)
     for path, warning in files.warnings:
         note(f"{path}: {warning}")
+    for doubt in files.doubts():
+        note(f"{data.train_name}: {doubt}")
     files.tell_train(opened.streams, note)
     types = annotated(recipe, count_types(labels, target))
     kept = label_names(encoding) - types if target.has_spans else frozenset()
@@ -250,7 +252,7 @@ def _encode(
     note_corrections(encoding, opened.dev, note)
     opened.shared.compare(kept_sentences)
     opened.shared.warn(note)
-    warn_learned_before(start, reader, opened.held, note)
+    warn_learned_before(recipe, start, reader, opened.held, note)
     counts = count_types(labels, target)
     warn_rare_labels(data.train_name, counts, note)
     held = opened.held.items()

@@ -66,11 +66,6 @@ class TagFiles:
             for each in self._train
             if (warning := _check_language(data, each.source, each.found.scheme))
         ]
-        names = {name for each in self._train for name in type_names(each.found.labels, each.found.scheme)}
-        doubts = list(_unknown_names(data, names, section))
-        if doubts:
-            doubts = list(_unknown_names(data, names | set(self._further_names()), section))
-        self.warnings += [(data.train_name, each) for each in doubts]
         spans = self.found.scheme.has_spans
         _check_alike(self._train)
         self.target = Scheme(kind=data.model_scheme) if spans else self.found.scheme
@@ -82,12 +77,25 @@ class TagFiles:
         source = self.source(locate(path))
         return TagFile(domain, source, _with_bare_types(self._data, survey(source)))
 
+    def doubts(self) -> Iterator[str]:
+        """Yield a message for each rule of ``data.map``, and each of ``types``, whose label no file has.
+
+        Files that are not trained on are read only if there is any doubt.
+        """
+        names = {name for each in self._train for name in type_names(each.found.labels, each.found.scheme)}
+        if any(_unknown_names(self._data, names, self._section)):
+            yield from _unknown_names(self._data, names | set(self._further_names()), self._section)
+
     def _further_names(self) -> Iterator[str]:
-        """Yield the types of files that are not trained on: dev, test, and domains left out."""
+        """Yield the types of files that are not trained on: dev, test, and domains left out.
+
+        Those of a pipe are not known, because it can be read only once.
+        """
         for split in SPLITS:
-            for path in self._data.named_files(split).values():
-                found = survey(self.source(locate(path)))
-                yield from type_names(found.labels, found.scheme)
+            for path in map(locate, self._data.named_files(split).values()):
+                if path.is_file():
+                    found = survey(self.source(path))
+                    yield from type_names(found.labels, found.scheme)
 
     def _forms_to_cut(self) -> list[str]:
         """Return the words inside which entities of the training sentences begin or end."""

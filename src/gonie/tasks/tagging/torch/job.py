@@ -203,7 +203,7 @@ class TagJob:
         if not self.data.encoding.scheme.has_spans:
             return 1.0
         if not self.data.dev_is_held_out:
-            found = FittedTemperature(problem="the dev sentences are the training sentences")
+            found = FittedTemperature(problem="some or all dev sentences are training sentences")
         else:
             encoded = self.encode(model, "dev", _silent)
             found = fit_span_temperature(self.predictor(model), encoded, partial(self._scored, self.data.dev))
