@@ -268,7 +268,9 @@ def test_two_files_of_the_same_name_are_refused() -> None:
     assert refusal("data.train.a=in/ai.conll", "data.train.a=art.conll", "data.train.b=b.conll") == [
         "data.train.a: in/ai.conll and art.conll have the same name, a; give each its own"
     ]
-    assert load_recipe("ner", ["data.dev.a=a.conll", "data.dev.a=a.conll"]).data.dev == {"a": "a.conll"}
+    for first in ("a.conll", '"a.conll"', "none"):
+        changes = [f"data.dev.a={first}", "data.dev.a=a.conll"]
+        assert load_recipe("ner", changes).data.dev == {"a": "a.conll"}
 
 
 def test_the_suggested_name_of_a_file_is_not_one_that_is_taken() -> None:

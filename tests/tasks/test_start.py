@@ -261,9 +261,38 @@ def test_settings_that_belong_together_are_not_noted(changes: list[str]) -> None
     assert not [text for text in told if "without train.start" in text or "usually forgets" in text]
 
 
-@pytest.mark.parametrize(("name", "meant"), [("Web", "web"), ("new", "news"), ("law", None)])
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("Web", "web"), ("nwes", "news"), ("newss", "news"), ("law", None), ("news2", None), ("web-ko", None)],
+)
 def test_a_domain_that_is_probably_misspelt_is_noted(toy: Path, name: str, meant: str | None) -> None:
     files = [f"data.train.web={toy / 'train.conll'}", f"data.train.news={toy / 'dev.conll'}"]
     told = notes(load_recipe("ner", [*files, f"data.test.{name}={toy / 'test.conll'}", "model.elmo=none"]))
     wanted = f"data.test.{name}: no training file has this name. Did you mean {meant}?"
     assert [note for note in told if "no training file" in note] == ([wanted] if meant else [])
+
+
+def test_a_domain_of_which_a_file_is_given_is_not_what_another_one_meant(toy: Path) -> None:
+    files = [f"data.train.{name}={toy / name}.conll" for name in ("train", "dev")]
+    files += [f"data.test.{name}={toy / 'test.conll'}" for name in ("train", "trains")]
+    assert not [note for note in notes(load_recipe("ner", files)) if "Did you mean" in note]
+
+
+@pytest.mark.parametrize(
+    ("change", "unused"),
+    [
+        ("data.test={toy}/test.conll", "data.test"),
+        ("data.test.news={toy}/test.conll", "data.test.news"),
+        ("data.dev.web={toy}/test.conll", "data.dev.web"),
+        ("data.test.web={toy}/test.conll", None),
+        ("data.dev={toy}/test.conll", None),
+    ],
+)
+def test_files_that_are_not_used_because_of_a_left_out_domain_are_noted(
+    toy: Path, change: str, unused: str | None
+) -> None:
+    """They are no mistake in `gonie compare --leave-one-domain-out`, but a score may be missed."""
+    files = [f"data.train.web={toy / 'train.conll'}", f"data.train.news={toy / 'dev.conll'}"]
+    told = notes(load_recipe("ner", [*files, "data.leave_out=web", change.format(toy=toy)]))
+    wanted = [f"data.leave_out = web: {unused} not used"] if unused else []
+    assert [note for note in told if "not used" in note] == wanted

@@ -179,12 +179,14 @@ def test_a_list_of_labels_says_how_many_there_are() -> None:
 
 def test_a_misspelt_label_in_a_rule_is_told_with_the_label_that_was_meant() -> None:
     labels = {"person", "location"}
-    (told,) = unmatched_rules({"persn": "PER", "location": "LOC"}, labels)
-    assert told.endswith("data.map renames persn, which is no label of these files. Did you mean person?")
-    (told,) = unmatched_rules({"x": "O"}, labels)
+    (told,) = unmatched_rules({"persn": "PER", "location": "LOC"}, labels, "heads.pos.map")
+    assert told.endswith(
+        "heads.pos.map renames persn, which is no label of these files. Did you mean person?"
+    )
+    (told,) = unmatched_rules({"x": "O"}, labels, "data.map")
     assert told.endswith("The labels are location, person")
 
 
 def test_a_shipped_map_may_have_rules_for_labels_that_a_file_lacks() -> None:
-    assert not list(unmatched_rules(MAPS["crossner"], {"person"}))
-    assert len(list(unmatched_rules({**MAPS["crossner"], "bnd": "ORG"}, {"person"}))) == 1
+    assert not list(unmatched_rules(MAPS["crossner"], {"person"}, "data.map"))
+    assert len(list(unmatched_rules({**MAPS["crossner"], "bnd": "ORG"}, {"person"}, "data.map"))) == 1

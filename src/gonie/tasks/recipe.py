@@ -260,12 +260,13 @@ def _mixed_files(changes: Iterable[str]) -> Iterator[str]:
 
 def _repeated_files(changes: Iterable[str]) -> Iterator[str]:
     """Yield a problem for each name that is given to two files of a split. The first would be lost."""
-    given: dict[str, str] = {}
+    given: dict[str, Any] = {}
     for key, _, text in (change.partition("=") for change in changes):
         *section, name = key.strip().split(".")
-        if section not in (["data", split] for split in SPLITS):
+        file = _toml(text.strip())
+        if section not in (["data", split] for split in SPLITS) or file in ("", "none"):
             continue
-        first, file = given.setdefault(key.strip(), text.strip()), text.strip()
+        first = given.setdefault(key.strip(), file)
         if first != file:
             yield f"{key.strip()}: {first} and {file} have the same name, {name}; give each its own"
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ from gonie.tasks.run_files import RECIPE
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.written_recipe import toml_value
+from gonie.text.typos import corrections
 
 OWN_PARTS = frozenset({"head", "dropout", "adapter"})
 """Keys of ``model`` that a new model does not take from its start."""
@@ -33,8 +33,6 @@ FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
 UNLESS_SET = ("correct_typos", "model_scheme")
 """Keys of ``data`` on which no weights below the head depend. The recipe may set others than the start."""
-NEAR = 0.8
-"""The similarity of two names of domains of which one is probably misspelt."""
 BOTTLENECKS = ("bottleneck", "both")
 """The kinds of adapters with bottlenecks."""
 
@@ -153,13 +151,13 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
     """Yield a note for each setting that is allowed but rarely what is meant."""
     train, data = recipe.train, recipe.data
     for split in ("dev", "test"):
-        for name in data.named_files(split):
-            if near := _near_domain(name, data.named_files("train")):
-                yield f"data.{split}.{name}: no training file has this name. Did you mean {near}?"
-        unused = [name for name in data.named_files(split) if name and name not in data.files(split)]
-        if unused:
-            named = ", ".join(f"data.{split}.{name}" for name in unused)
-            yield f"data.leave_out = {data.leave_out}: {named} not used"
+        named = data.named_files(split)
+        for name in named:
+            if meant := _meant_domain(name, data.named_files("train").keys() - (named.keys() - {name})):
+                yield f"data.{split}.{name}: no training file has this name. Did you mean {meant}?"
+        used = data.files(split)
+        if unused := [f"data.{split}.{name}".rstrip(".") for name in named if name not in used]:
+            yield f"data.leave_out = {data.leave_out}: {', '.join(unused)} not used"
     if train.start is None and train.unfreeze:
         yield "train.unfreeze: without train.start, the head is trained first on layers with random weights"
     if train.start is None and train.freeze:
@@ -178,13 +176,13 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
         )
 
 
-def _near_domain(name: str, trained: Collection[str]) -> str | None:
-    """Return the training domain that was probably meant by a name that none has."""
-    if name in trained:
+def _meant_domain(name: str, domains: Collection[str]) -> str | None:
+    """Return the one of the domains that ``name`` is a misspelling of, if any."""
+    if name in domains:
         return None
-    by_case = {domain.casefold(): domain for domain in trained}
-    near = get_close_matches(name.casefold(), by_case, n=1, cutoff=NEAR)
-    return by_case[near[0]] if near else None
+    by_case = {domain.casefold(): domain for domain in domains}
+    own = name.casefold()
+    return next((by_case[each] for each in (own, *corrections(own)) if each in by_case), None)
 
 
 def _is_fitted(recipe: CorpusRecipe) -> bool:

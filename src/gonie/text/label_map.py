@@ -194,14 +194,13 @@ def check_known(labels: Sequence[str], known: Sequence[str], path: str) -> None:
         )
 
 
-def unmatched_rules(rules: Mapping[str, str], labels: Collection[str]) -> Iterator[str]:
-    """Yield a message for each rule for a label that the data does not have. Rules of whole ``MAPS`` may."""
+def unmatched_rules(rules: Mapping[str, str], labels: Collection[str], key: str) -> Iterator[str]:
+    """Yield a message for each rule of ``key`` for a label that no file has. Rules of whole ``MAPS`` may."""
     shipped = {old for each in MAPS.values() if each.items() <= rules.items() for old in each}
     for old in rules:
         if old not in labels and old not in shipped:
             yield (
-                f"warning: data.map renames {old}, which is no label of these files. "
-                f"{meant_label(old, labels)}"
+                f"warning: {key} renames {old}, which is no label of these files. {meant_label(old, labels)}"
             )
 
 

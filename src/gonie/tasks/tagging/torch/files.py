@@ -323,7 +323,7 @@ def _check_types(data: TagDataConfig, files: Sequence[TagFile], section: str) ->
 
 def _unknown_names(data: TagDataConfig, names: Collection[str], section: str) -> Iterator[str]:
     """Yield a message for each rule of ``data.map``, and each of ``types``, whose label no file has."""
-    yield from unmatched_rules(data.map, names)
+    yield from unmatched_rules(data.map, names, f"{section}.map")
     known = {data.map.get(name, name) for name in names}
     others = known - set(data.types) or known
     for name in data.types:
