@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 
 import gonie
@@ -140,15 +141,66 @@ def test_a_dictionary_has_several_domains_as_rows_or_files(tmp_path: Path) -> No
         ({"train": SENTENCES, "test": SENTENCES}, {}, "its keys: train, test. Pass one of its values"),
         ({"tokens": [["a"], ["b"]], "tags": [["O"], ["O"]]}, {}, "its keys: tokens, tags. Pass one of"),
         ({"text": ["a", "b"], "label": ["x", "y"]}, {}, "its keys: text, label. Pass one of"),
+        ({"text": np.array(["a", "b"]), "labels": [["x"], ["y"]]}, {}, "its keys: text, labels. Pass one of"),
+        ({"words": [[("a", "b")]], "ner": [[("O", "O")]]}, {}, "its keys: words, ner. Pass one of"),
         ({"web": SENTENCES}, {"data.train.web": "x"}, r"data.train.web is given twice: as train=… and"),
         ({"web": SENTENCES}, {"data.train": "x"}, "data.train is given twice: as train=… and"),
         ({"web": [*SENTENCES, (["a"], [])], "news": SENTENCES}, {}, "train.web row 16: "),
+        ({"web": SENTENCES, "news": []}, {}, "no rows in train.news. Pass at least one example"),
+        ({"web": SENTENCES, "news": iter(())}, {}, "no rows in train.news. Pass at least one example"),
+        ({"web": SENTENCES, "news": None}, {}, "train.news: cannot read examples from NoneType"),
+        ({"web": SENTENCES, "news": {"tokens": ["a"]}}, {}, "train.news: a dict is not a list of examples"),
+        ({}, {}, "train: a dict is not a list of examples; its keys: none"),
     ],
 )
 def test_other_dictionaries_are_refused(train: Any, changes: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(gonie.GonieError, match=message):
         gonie.train("ner", train, set=changes, out=tmp_path / "run", progress=False)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["a.b", "a=b", "a/b", "a\\b", " a", "a\n", ""])
+@pytest.mark.parametrize("data", [SENTENCES, "news.conll"], ids=["rows", "file"])
+def test_a_name_that_no_recipe_key_can_have_is_refused(name: str, data: Any, tmp_path: Path) -> None:
+    """`data.train.a.b` would be a section, and `data.train.a=b` a file."""
+    with pytest.raises(gonie.GonieError) as caught:
+        gonie.train("ner", {"web": SENTENCES, name: data}, out=tmp_path / "run", progress=False)
+    assert str(caught.value).startswith(f"train: invalid domain name: {name!r}. Use a name without")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["뉴스", "news of 2004", 2004, "a,b", "a'b", 'a"b', "a#b", "[a]", "none"])
+def test_other_names_of_domains_are_kept(name: Any, tmp_path: Path) -> None:
+    changes = {**SMALL, "train.epochs": 1}
+    domains = {name: SENTENCES, "web": SENTENCES}
+    run = gonie.train("ner", domains, domains, set=changes, out=tmp_path / "run", progress=False)
+    assert [*run.scores["dev"].domains] == [str(name), "web"]
+
+
+def test_domains_have_examples_of_any_kind(tmp_path: Path) -> None:
+    """What a user may pass for a single domain, they may pass for each of several."""
+    pairs = [list(zip(*sentence, strict=True)) for sentence in SENTENCES]
+    domains = {
+        "pairs": pairs,
+        "generator": (sentence for sentence in pairs),
+        "iterator": iter(SENTENCES),
+        "map": map(gonie.Sentence, *zip(*SENTENCES, strict=True)),
+        "dictionaries": [{"tokens": words, "tags": tags} for words, tags in SENTENCES],
+        "values": dict(enumerate(SENTENCES)).values(),
+    }
+    run = gonie.train("ner", domains, set={**SMALL, "train.epochs": 1}, out=tmp_path / "run", progress=False)
+    written = [(run.folder / "data" / f"train.{name}.jsonl").read_text("utf-8") for name in domains]
+    assert len(set(written)) == 1
+    assert len(written[0].splitlines()) == len(SENTENCES)
+
+
+def test_domains_of_texts_may_be_lists_of_a_text_and_a_label(tmp_path: Path) -> None:
+    rows = [("good film", "pos"), ("bad film", "neg")] * 10
+    domains = {"tuples": rows, "lists": [[*row] for row in rows], "generator": (row for row in rows)}
+    changes = {"train.epochs": 1, "model.words.width": 8}
+    run = gonie.train("subjectivity", domains, set=changes, out=tmp_path / "run", progress=False)
+    written = {(run.folder / "data" / f"train.{name}.jsonl").read_text("utf-8") for name in domains}
+    assert len(written) == 1
 
 
 def test_messages_name_arguments_and_not_options(tmp_path: Path) -> None:

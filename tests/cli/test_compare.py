@@ -51,7 +51,7 @@ def test_folds_are_shown(gonie: Gonie, text_toy: Path, tmp_path: Path) -> None:
         "fold 2 of 2: 30 texts of",
         "1/2  seed=1 fold=1: dev ",
         "2/2  seed=1 fold=2: dev ",
-        "over 2 folds; p:",
+        "over 2 folds; best:",
     ):
         assert words in ended.out, words
     again = gonie("compare", "--out", out, "--resume", "--folds", "2")

@@ -57,6 +57,21 @@ def test_columns_without_scores_are_left_out() -> None:
     assert all(len(cells(made, row)) == len(header(made)) for row in made.rows)
 
 
+def test_the_note_says_which_cell_is_best() -> None:
+    """With domains left out, a cell is compared only with those that are tested on the same domain."""
+    assert "; best: the cell with the highest dev score; p: p-value of the difference from it on" in note(
+        comparison()
+    )
+    grid = read_grid(["ner"], ["train.lr=0.1,0.2", "data.leave_out=web,news"])
+    rows = [
+        ComparisonRow(grid.name(cell), cell.values, ("c",), (1,), (scores(dev, None, 0.5, 9),))
+        for cell, dev in zip(grid.cells, (0.9, 0.5, 0.4, 0.7), strict=True)
+    ]
+    made = Comparison.from_rows(grid.axes, rows)
+    assert [row.best for row in made.rows] == [True, False, False, True]
+    assert "highest dev score of those that leave out the same domain; p: p-value of" in note(made)
+
+
 def test_gold_spans_that_tokens_cannot_express_are_a_column_if_there_are_any() -> None:
     grid = read_grid(["ner"], ["data.unit=eojeol,syllable"])
     found = [scores(0.5, None, 0.4, 2, 1234), scores(0.6, None, 0.5, 9)]

@@ -106,6 +106,33 @@ def test_a_table_of_tokens_has_the_value_of_the_first_row(tmp_path: Path) -> Non
     assert metas(tmp_path / "a.csv", text, "Year") == [{"Year": "2004"}, {"Year": "1999"}]
 
 
+TOKENS = """sentence_id,word,pos,tag,year
+1,Anna,NN,B-PER,2004
+1,sleeps,VB,O,2004
+2,Bonn,NN,B-LOC,1999
+"""
+
+
+def test_a_table_of_tokens_is_grouped_by_columns_with_one_value_per_sentence(tmp_path: Path) -> None:
+    """The part of speech of the first word would be taken for that of the sentence."""
+    assert metas(tmp_path / "a.csv", TOKENS, "year") == [{"year": "2004"}, {"year": "1999"}]
+    with pytest.raises(InputError, match=r"value named yaer. Did you mean year\? The .* values are year$"):
+        metas(tmp_path / "a.csv", TOKENS, "yaer")
+    for name in ("word", "tag"):
+        with pytest.raises(InputError, match=rf"csv:1: the column '{name}' has a value for each token, not"):
+            metas(tmp_path / "a.csv", TOKENS, name)
+    with pytest.raises(InputError, match=r"csv:3: the values of the column 'pos' differ .*: 'NN' and 'VB'"):
+        metas(tmp_path / "a.csv", TOKENS, "pos")
+
+
+def test_a_column_that_differs_in_a_later_sentence_is_not_proposed(tmp_path: Path) -> None:
+    text = TOKENS.replace("VB", "NN") + "2,sleeps,VB,O,1999\n"
+    with pytest.raises(InputError, match=r"The names of its values are year$"):
+        metas(tmp_path / "a.csv", text, "genre")
+    with pytest.raises(InputError, match=r"csv:5: the values of the column 'pos' differ"):
+        metas(tmp_path / "a.csv", text, "pos")
+
+
 def test_columns_of_labelled_texts_and_pairs(tmp_path: Path) -> None:
     texts, pairs = tmp_path / "texts.tsv", tmp_path / "pairs.tsv"
     texts.write_text("text\tlabel\tyear\tsource\nhello\tgood\t2004\tweb\nbye\tbad\t\tnews\n", "utf-8")

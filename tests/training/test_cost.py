@@ -204,3 +204,19 @@ def test_variants_have_their_own_cost(toy: Path, tmp_path: Path, silence: Any) -
     for own, seconds in zip((result.cost, result.variants_cost), timed.seconds(), strict=True):
         assert own.training_seconds + own.scoring_seconds > seconds > 0
     assert result.cost.wall_seconds + result.variants_cost.wall_seconds <= spent
+
+
+def test_the_seconds_of_a_run_are_those_of_all_sessions_and_variants(
+    toy: Path, tmp_path: Path, silence: Any
+) -> None:
+    """A user reads them as the time of the whole run, after training and in `run.seconds`."""
+    folder = tmp_path / "run"
+    recipe = load_recipe(toy / "toy.toml", SHORT)
+    recipe = recipe.model_copy(update={"variants": {"again": {"train.seed": 2}}})
+    assert start_run(recipe, folder, silence) is not None
+    for own in (folder, folder / "variants" / "again"):
+        long = replace(cost(own), wall_seconds=1e4)
+        (own / "cost.json").write_text(json.dumps(long.to_json()))
+    result = resume_run(folder, silence)
+    assert result is not None
+    assert result.seconds > 2e4

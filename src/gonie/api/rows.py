@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
@@ -36,6 +37,12 @@ WORDS = ("tokens", "words")
 SPANS = ("spans", "entities", "ents")
 SPLITS = ("train", "validation", "valid", "dev", "test")
 """The keys of a dictionary of splits, such as ``datasets.DatasetDict``."""
+FRAME = ("to_dicts", "schema", "column_names", "columns")
+"""Attributes of a frame, table or dataset, of which each has one."""
+EXAMPLES = (Mapping, tuple, list, Sentence, LabelledText, LabelledPair)
+"""The types of an example."""
+UNUSABLE = (".", "=", "/", "\\")
+"""Characters with a meaning of their own in ``--set data.train.NAME=FILE`` or in the path of a file."""
 
 
 def is_path(data: Data) -> TypeGuard[str | PathLike[str]]:
@@ -49,16 +56,26 @@ def is_named(data: Data) -> TypeGuard[Mapping[str, Data]]:
         return False
     if all(map(is_path, data.values())):
         return True
-    return not set(SPLITS) & set(data) and all(is_path(each) or _is_rows(each) for each in data.values())
+    return not {*SPLITS, *WORDS} & set(data) and not any(map(_is_column, data.values()))
 
 
-def _is_rows(data: Data) -> bool:
-    """Return whether ``data`` is a frame, table or dataset, or a list of examples."""
-    if isinstance(data, list | tuple):
-        examples = (Mapping, tuple, Sentence, LabelledText, LabelledPair)
-        return bool(data) and isinstance(data[0], examples)
-    names = ("to_dicts", "schema", "column_names", "columns")
-    return not isinstance(data, Mapping) and any(hasattr(data, name) for name in names)
+def _is_column(data: Data) -> bool:
+    """Return whether ``data`` is a list or array of cells. An iterator is not read: it has examples."""
+    if is_path(data) or isinstance(data, Mapping) or any(hasattr(data, name) for name in FRAME):
+        return False
+    if not isinstance(data, Iterable) or not isinstance(data, Sized):
+        return False
+    return any(not isinstance(first, EXAMPLES) for first in islice(data, 1))
+
+
+def check_domain(name: str, split: str) -> None:
+    """Refuse the name of a domain that cannot be part of a recipe key and of a file name."""
+    if not name or name != name.strip() or any(sign in name for sign in UNUSABLE):
+        signs = " ".join(UNUSABLE)
+        raise InputError(
+            f"{split}: invalid domain name: {name!r}",
+            fix=f"Use a name without spaces at its ends and without any of {signs}",
+        )
 
 
 def write_rows(
@@ -73,9 +90,9 @@ def write_rows(
         raise InputError(f"the task {task!r} trains on files only", fix="Pass a path")
     if columns.get("columns"):
         raise InputError("examples in memory have no further columns (data.columns)", fix="Pass a file")
-    names, given = read_rows(data)
-    rows = [_with_text_keys(row) for row in given]
     record, part = RECORDS[task], path.stem
+    names, given = read_rows(data, part)
+    rows = [_with_text_keys(row) for row in given]
     found = [record(row, names, columns, f"{part} row {number}") for number, row in enumerate(rows, start=1)]
     if meta:
         found = [{**_meta(row, meta), **own} for row, own in zip(rows, found, strict=True)]
@@ -131,16 +148,19 @@ def row_messages(files: Mapping[str, str | PathLike[str]]) -> Iterator[None]:
         raise
 
 
-def read_rows(data: Data) -> tuple[Names, Iterable[Any]]:
-    """Return the names of integer labels, and the rows: mappings, tuples or examples."""
+def read_rows(data: Data, part: str) -> tuple[Names, Iterable[Any]]:
+    """Return the names of integer labels, and the rows: mappings, tuples or examples.
+
+    ``part`` is the name of the data in messages.
+    """
     kind = type(data).__name__
     if isinstance(data, Mapping):
-        keys = ", ".join(map(str, data))
+        keys = ", ".join(map(str, data)) or "none"
         raise InputError(
-            f"a {kind} is not a list of examples; its keys: {keys}", fix="Pass one of its values"
+            f"{part}: a {kind} is not a list of examples; its keys: {keys}", fix="Pass one of its values"
         )
     if hasattr(data, "collect_schema") and hasattr(data, "collect") and not hasattr(data, "to_dicts"):
-        raise InputError("a lazy frame has no rows yet", fix="Pass frame.collect()")
+        raise InputError(f"{part}: a lazy frame has no rows yet", fix="Pass frame.collect()")
     if hasattr(data, "features") and hasattr(data, "column_names"):  # datasets.Dataset
         return _dataset_names(data.features), data
     if hasattr(data, "to_pylist") and hasattr(data, "schema"):  # pyarrow.Table
@@ -151,7 +171,7 @@ def read_rows(data: Data) -> tuple[Names, Iterable[Any]]:
         return {}, data.to_dict(orient="records")
     if not isinstance(data, Iterable):
         raise InputError(
-            f"cannot read examples from {kind}",
+            f"{part}: cannot read examples from {kind}",
             fix="Pass a path, a list of examples or a frame",
         )
     return {}, data

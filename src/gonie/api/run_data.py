@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from gonie.api.rows import Data, is_named, is_path, row_messages, write_rows
+from gonie.api.rows import Data, check_domain, is_named, is_path, row_messages, write_rows
 from gonie.api.settings import settings
 from gonie.errors import GonieError, ResumeError
 
@@ -79,7 +79,12 @@ def _by_domain(given: Mapping[str, Data]) -> dict[str, Data]:
     """Return the data by split, or by split and domain where it has names: ``train.web``."""
     found: dict[str, Data] = {}
     for key, data in given.items():
-        found |= {f"{key}.{name}": each for name, each in data.items()} if is_named(data) else {key: data}
+        if not is_named(data):
+            found[key] = data
+            continue
+        for name, each in data.items():
+            check_domain(str(name), key)
+            found[f"{key}.{name}"] = each
     return found
 
 

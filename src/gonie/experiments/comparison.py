@@ -138,7 +138,10 @@ def _run_json(outcome: Outcome) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows in the requested order, with the best one marked, or that of each domain left out."""
+    """All rows in the requested order, with the best one marked, or that of each domain left out.
+
+    The best row has the highest mean dev score. A domain with a single row has none.
+    """
 
     axes: tuple[Axis, ...]
     rows: tuple[ComparisonRow, ...]

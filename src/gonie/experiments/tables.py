@@ -63,10 +63,11 @@ def note(comparison: Comparison) -> str:
     missed = ""
     if comparison.has_unreachable:
         missed = f"{UNREACHABLE}: gold spans of {data} that do not match the tokens, counted as missed; "
+    among = " of those that leave out the same domain" if comparison.left_out else ""
     return (
-        f"Scores in percent; {spread}{missed}p: p-value of the difference from the best cell on {data} "
-        f"(paired approximate randomisation test, {SHUFFLES:,} shuffles, not corrected for multiple "
-        "comparisons)."
+        f"Scores in percent; {spread}{missed}best: the cell with the highest dev score{among}; p: p-value "
+        f"of the difference from it on {data} (paired approximate randomisation test, {SHUFFLES:,} shuffles, "
+        "not corrected for multiple comparisons)."
     )
 
 

@@ -13,7 +13,7 @@ semicolons or tabs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ TAGS = (
 """Names of columns in lower case, in the order of preference."""
 _NUMBER = re.compile(r"sent(ence)?([ _-]*(#|id|idx|index|no|num|number))?", re.IGNORECASE)
 """The name of a column that numbers sentences."""
+_ONE_VALUE = "Name a column that has the same value in all rows of a sentence"
 
 
 class TokenColumns(NamedTuple):
@@ -77,23 +78,67 @@ def _read(content: Content, options: ReadOptions, report: Report) -> Iterator[Se
     if columns.tag is not None:
         report.choose("tag column", names[columns.tag], "as given" if options.tag_column else "by its name")
     report.choose("sentences", *_separation(names, columns))
+    _refuse_token_columns([names[at] for at in columns[:2] if at is not None], options.meta, report, line)
     others = [(at, name) for at, name in enumerate(names) if at not in columns and name]
+    values = others if options.meta else []
     separators = separators_of(content.head.lines[0])
     for group in _sentences(rows, columns, len(names), separators, report):
         words = tuple(cells[columns.word] for _, cells in group)
         report.sentences += 1
         report.tokens += len(words)
         report.rows = tuple(line for line, _ in group)
+        values = _sentence_values(values, group, options.meta, report)
         yield Sentence(
             words,
             None if columns.tag is None else tuple(cells[columns.tag].strip() for _, cells in group),
             {name: tuple(cells[at] for _, cells in group) for at, name in others},
             path=report.path,
             line=group[0][0],
-            meta=row_meta({name: group[0][1][at] for at, name in others}, options.meta, report),
+            meta=row_meta({name: group[0][1][at] for at, name in values}, options.meta, report),
         )
     if not report.sentences and not report.skipped:
         raise InputError("no rows below the header", path=report.path, line=line)
+
+
+def _refuse_token_columns(
+    columns: Collection[str], wanted: Collection[str], report: Report, line: int
+) -> None:
+    """Refuse the columns of words and tags as named values."""
+    for name in wanted:
+        if name in columns:
+            raise InputError(
+                f"the column {name!r} has a value for each token, not for each sentence",
+                path=report.path,
+                line=line,
+                fix=_ONE_VALUE,
+            )
+
+
+def _sentence_values(
+    columns: Iterable[tuple[int, str]], group: Sequence[Fields], wanted: Collection[str], report: Report
+) -> list[tuple[int, str]]:
+    """Return the columns with one value in a sentence: later rows repeat that of the first, or are empty.
+
+    ``report`` loses the names of the others. A wanted one is refused.
+    """
+    found = []
+    for at, name in columns:
+        first = group[0][1][at].strip()
+        other = next(
+            ((line, cells[at]) for line, cells in group if cells[at].strip() not in ("", first)), None
+        )
+        if other is None:
+            found.append((at, name))
+            continue
+        report.meta.pop(name, None)
+        if name in wanted:
+            raise InputError(
+                f"the values of the column {name!r} differ within a sentence: {first!r} and {other[1]!r}",
+                path=report.path,
+                line=other[0],
+                fix=_ONE_VALUE,
+            )
+    return found
 
 
 def _separation(names: Sequence[str], columns: TokenColumns) -> tuple[str, str]:

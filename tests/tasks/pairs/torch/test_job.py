@@ -176,6 +176,16 @@ def test_a_bundle_scores_like_the_model_and_is_calibrated_on_dev(
     assert headline == pytest.approx(DevEvaluator(job, model, "dev").score(), abs=1e-5)
 
 
+def test_a_pair_model_is_not_calibrated_on_its_training_pairs(pair_toy: Path) -> None:
+    """It would be surer than it may be: it has learned these pairs."""
+    notes: list[str] = []
+    recipe = load_recipe(pair_toy / "labels.toml")
+    for changes in ([f"data.dev={recipe.data.train}"], ["data.dev=none", "data.holdout=0"]):
+        job = job_of(pair_toy / "labels.toml", *changes)
+        assert job.temperature(confident(job), notes.append) == 1.0
+    assert notes == ["probabilities are not calibrated: some or all dev pairs are training pairs"] * 2
+
+
 def test_the_bundle_records_the_columns_and_the_scale_of_training(pair_runs: Path) -> None:
     for kind, gold in (("labels", "label_column"), ("values", "value_column")):
         model: Any = gonie.load(pair_runs / kind)

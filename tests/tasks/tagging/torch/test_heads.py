@@ -230,9 +230,11 @@ def test_the_run_of_a_head_can_be_loaded_and_exported_again(run: Path, tmp_path:
         assert (tmp_path / "out" / name).read_bytes() == (head / "bundle" / name).read_bytes()
 
 
-def test_replay_is_of_the_main_head(run: Path, toy: Path, kinds: Path) -> None:
+@pytest.mark.parametrize("drawn", [True, False], ids=["train.replay", "data.replay"])
+def test_replay_is_of_the_main_head(drawn: bool, run: Path, toy: Path, kinds: Path) -> None:
     """The start of an auxiliary head is not known, but that of the main one is."""
-    changes = [f"train.start={run}", "train.keep_labels=true", "train.replay=3"]
+    replay = "train.replay=3" if drawn else f"data.replay={toy / 'dev.conll'}"
+    changes = [f"train.start={run}", "train.keep_labels=true", replay]
     plain = prepare(load_recipe(toy / "toy.toml", [*changes, *DEEP]), quiet)
     job = prepare(load_recipe(toy / "toy.toml", settings(kinds, *changes, *DEEP)), quiet)
     assert len(job.train) == len(plain.train)
