@@ -66,6 +66,13 @@ def test_named_data_is_compared_with_the_first(tagged: Any, tmp_path: Path) -> N
         gonie.evaluate(tagged.model, {})
 
 
+@pytest.mark.parametrize(("name", "rows"), [("web", []), ("b/c", [*SENTENCES, (["one", "two"], ["O"])])])
+def test_bad_examples_are_named_by_their_domain(tagged: Any, name: str, rows: list[Any]) -> None:
+    """Several domains have examples of the same number."""
+    with pytest.raises(gonie.InputError, match=rf"no rows in {name}|{name} row 31"):
+        gonie.evaluate(tagged.model, {"news": SENTENCES, name: rows})
+
+
 def test_noise_is_scored_on_request(tagged: Any) -> None:
     assert gonie.evaluate(tagged.model, SENTENCES).noise == ()
     scores = gonie.evaluate(tagged.model, SENTENCES, noise=True, limit=6)

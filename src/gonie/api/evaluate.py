@@ -135,7 +135,7 @@ def _file(
     with TemporaryDirectory(prefix="gonie-") as folder:
         path = Path(folder) / "data.jsonl"
         with row_messages({name: path}):
-            write_rows(data, path, task=task, columns=columns, meta=meta)
+            write_rows(data, path, task=task, columns=columns, meta=meta, part=name)
             yield path
 
 

@@ -79,18 +79,25 @@ def check_domain(name: str, split: str) -> None:
 
 
 def write_rows(
-    data: Data, path: Path, *, task: str, columns: Mapping[str, Any], meta: Sequence[str] = ()
+    data: Data,
+    path: Path,
+    *,
+    task: str,
+    columns: Mapping[str, Any],
+    meta: Sequence[str] = (),
+    part: str | None = None,
 ) -> None:
     """Write the examples of a task to ``path`` as JSONL, atomically.
 
     ``columns`` are the recipe's ``data`` keys that name columns: ``text_column``, ``tag_column`` and others.
-    ``meta`` are the names of values of the examples to keep.
+    ``meta`` are the names of values of the examples to keep. ``part`` is the name of the data in messages,
+    by default that of the file.
     """
     if task not in RECORDS:
         raise InputError(f"the task {task!r} trains on files only", fix="Pass a path")
     if columns.get("columns"):
         raise InputError("examples in memory have no further columns (data.columns)", fix="Pass a file")
-    record, part = RECORDS[task], path.stem
+    record, part = RECORDS[task], part or path.stem
     names, given = read_rows(data, part)
     rows = [_with_text_keys(row) for row in given]
     found = [record(row, names, columns, f"{part} row {number}") for number, row in enumerate(rows, start=1)]
