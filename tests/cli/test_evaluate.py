@@ -183,6 +183,18 @@ def test_mapped_labels_are_scored(gonie: Gonie, toy_run: Path, other_names: Path
     assert "skipped 1 gold entity of the type product, which the map drops" in outcome.out
 
 
+def test_other_names_of_the_model_than_those_of_a_shipped_map_are_shown(
+    gonie: Gonie, toy_run: Path, other_names: Path
+) -> None:
+    text = other_names.read_text("utf-8").replace("B-person", "B-PS").replace("B-location", "B-LC")
+    other_names.write_text(text.replace("B-product", "O"), "utf-8")
+    outcome = gonie("evaluate", toy_run, other_names, "--map", "tta")
+    assert "label map: PS → PER, LC → LOC (the names that the model has)" in outcome.out
+    assert "F1 100.00" in outcome.out
+    other_names.write_text(OTHER_NAMES, "utf-8")
+    assert "label map:" not in gonie("evaluate", toy_run, other_names, "--map", "wnut").out
+
+
 def test_types_that_only_the_file_has_are_left_out_and_counted(
     gonie: Gonie, toy_run: Path, other_names: Path
 ) -> None:

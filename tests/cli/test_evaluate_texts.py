@@ -185,5 +185,6 @@ def test_mapped_labels_are_scored_and_dropped_ones_counted(gonie: Gonie, model: 
     assert "Accuracy 66.67" in outcome.out
     assert "skipped 1 text whose label the map drops" in outcome.out
     assert gonie("evaluate", model, tmp_path / "other.tsv", "--map", "1=good").refused(
-        "a label map to unknown labels: good. The labels of the model are negative, positive"
+        "the label map renames to labels that the model does not have: good. "
+        "The labels are negative, positive"
     )

@@ -69,8 +69,32 @@ def test_a_shipped_map_fits_a_model_with_other_names() -> None:
 
 
 def test_a_map_to_a_label_that_the_model_lacks_is_refused() -> None:
-    with pytest.raises(InputError, match=r"unknown labels: FOO.*PER, LOC"):
+    told = r"that the model does not have: FOO\. The labels are LOC, PER"
+    with pytest.raises(InputError, match=told):
         parse_map(["person=FOO"]).to_labels(["PER", "LOC"])
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("PERS", "PER"), ("loc", "LOC"), ("OG", "ORG")])
+def test_the_new_name_of_a_rule_is_not_guessed(typed: str, meant: str) -> None:
+    """The score would be that of another type than the one that was named."""
+    with pytest.raises(InputError, match=f"not have: {typed}. Did you mean {meant}?"):
+        parse_map([f"person={typed}"]).to_labels(["PER", "LOC", "ORG"])
+
+
+def test_a_shipped_map_leads_to_the_general_type_of_a_model_with_special_ones() -> None:
+    """Otherwise all people of a file would be scored as musicians, whatever the order of the labels."""
+    types = [*MAPS["crossner"]]
+    for known in (types, types[::-1]):
+        fitted = parse_map(["ontonotes"]).to_labels(known)
+        assert [fitted[label] for label in ("PERSON", "GPE", "ORG")] == ["person", "location", "organisation"]
+
+
+def test_a_label_that_the_model_has_too_keeps_its_name() -> None:
+    known = ["person", "researcher", "location", "country", "organisation"]
+    fitted = parse_map(["wnut", "crossner"]).to_labels(known)
+    assert [fitted[label] for label in known] == known
+    assert fitted["group"] == "organisation"
+    assert fitted["product"] == "O"
 
 
 def test_a_proposed_map_uses_case_and_meaning() -> None:

@@ -116,19 +116,20 @@ class LabelMap:
         return self.rules.get(label, label)
 
     def to_labels(self, known: Collection[str]) -> LabelMap:
-        """Return the map with each new name as the ``known`` labels write it: ``PS`` for ``PER``.
+        """Return the map with the new names of shipped rules as the ``known`` labels write them: PS for PER.
 
-        A shipped rule to a label that is not known drops the old label. Any other one raises an error.
+        If the new name is not known, but the old one is, the label keeps it. A shipped rule to a label that
+        is not known under any name drops the old label. Any other one raises an error.
         """
-        meant = {new: new for new in (*known, OUTSIDE)}
-        meant |= propose((new for new in self.rules.values() if new not in meant), known)
-        own = {new for old, new in self.rules.items() if old not in self._shipped and new != OUTSIDE}
-        if unknown := sorted(new for new in own if meant[new] == OUTSIDE):
+        meant = propose(self.rules.values(), known) | {new: new for new in (*known, OUTSIDE)}
+        if unknown := sorted({self.rules[old] for old in self.own} - {*known, OUTSIDE}):
+            near = meant[unknown[0]] if meant[unknown[0]] != OUTSIDE else None
             raise InputError(
-                f"a label map to unknown labels: {', '.join(unknown)}",
-                fix=f"The labels of the model are {', '.join(known)}",
+                f"the label map renames to labels that the model does not have: {', '.join(unknown)}",
+                fix=f"Did you mean {near}?" if near else meant_label(unknown[0], known),
             )
-        return LabelMap({old: meant[new] for old, new in self.rules.items()})
+        kept = {old: old for old, new in self.rules.items() if old in known and new not in (*known, OUTSIDE)}
+        return LabelMap({old: meant[new] for old, new in self.rules.items()} | kept)
 
     def of_text(self, labels: Iterable[str]) -> tuple[str, ...]:
         """Return the new names of the labels of a text, without those that a rule drops."""
@@ -218,23 +219,34 @@ def _listed(labels: Sequence[str]) -> str:
 def nearest(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:
     """Return a rule to each of the ``known`` labels from the label that means the same, if there is one.
 
-    Of several, it is the one that ``MAPS`` list first: ``person`` before ``musicalartist``.
+    Of several, it is the first one of ``MAPS``.
     """
-    listed = [old.casefold() for rules in MAPS.values() for old in rules]
-    first = {name: place for place, name in reversed([*enumerate(listed)])}
-    order = sorted(labels, key=lambda label: (first.get(label.casefold(), len(listed)), label))
-    rules = {new: old for old, new in reversed(propose(order, known).items()) if new != OUTSIDE}
+    rules = {new: old for old, new in propose(reversed(_in_order(labels)), known).items() if new != OUTSIDE}
     return {rules[new]: new for new in sorted(rules)}
 
 
 def propose(labels: Iterable[str], known: Collection[str]) -> dict[str, str]:
-    """Return a rule for each of the labels to a ``known`` one with the same meaning, or else to O."""
+    """Return a rule for each of the labels to a ``known`` one with the same meaning, or else to O.
+
+    Of several known ones, it is the first one of ``MAPS``.
+    """
     same_case = {label.casefold(): label for label in known}
     shared = {old: new for old, new in MAPS["klue"].items() if new != OUTSIDE}
     rules = [(old, new) for each in MAPS.values() for old, new in each.items() if new != OUTSIDE]
     meaning = {old.casefold(): shared.get(new, new) for old, new in rules}
-    by_meaning = {meaning[label.casefold()]: label for label in known if label.casefold() in meaning}
+    by_meaning = {
+        meaning[label.casefold()]: label
+        for label in reversed(_in_order(known))
+        if label.casefold() in meaning
+    }
     return {
         label: same_case.get(label.casefold()) or by_meaning.get(meaning.get(label.casefold(), ""), OUTSIDE)
         for label in labels
     }
+
+
+def _in_order(labels: Iterable[str]) -> list[str]:
+    """Return the labels in the order in which ``MAPS`` list them: ``person`` before ``musicalartist``."""
+    listed = [old.casefold() for rules in MAPS.values() for old in rules]
+    first = {name: place for place, name in reversed([*enumerate(listed)])}
+    return sorted(labels, key=lambda label: (first.get(label.casefold(), len(listed)), label))

@@ -204,7 +204,7 @@ def scored_source(
         _notice_map(_count_labels(sentences, bare), known_types, source.report)
     taggings = tag(sentences)
     if not labels and model_scheme.has_spans:
-        _notice_other_types(_count_labels(sentences, bare), taggings, source.report)
+        _notice_other_types(_count_labels(sentences, bare), known_types, taggings, source.report)
     if labels:
         _tell_types(types, taggings, source.report)
         taggings = [_of_shared_types(tagging, model_scheme, types) for tagging in taggings]
@@ -307,7 +307,10 @@ def _renamed(
 ) -> tuple[list[Sentence], list[str]]:
     """Return the sentences with mapped labels, and the types that the file and the model share."""
     before = _count_labels(sentences, scheme)
-    labels = labels.to_labels(known)
+    given, labels = labels, labels.to_labels(known)
+    named = [label for label in before if labels[label] not in (OUTSIDE, label, given[label])]
+    if other := [f"{label} → {labels[label]}" for label in named]:
+        report.choose("label map", ", ".join(other), "the names that the model has")
     for label, number in before.items():
         if labels[label] == OUTSIDE:
             report.skipped[f"gold entities of the type {label}, which the map drops"] += number
@@ -342,14 +345,17 @@ def _nothing_shared(labels: Sequence[str], known: Sequence[str], path: str) -> I
     )
 
 
-def _notice_other_types(gold: Mapping[str, int], taggings: Iterable[Tagged], report: Report) -> None:
+def _notice_other_types(
+    gold: Mapping[str, int], known: Collection[str], taggings: Iterable[Tagged], report: Report
+) -> None:
     """Note predictions of types that the file does not have, which may not be annotated in it."""
     others = Counter(span[2] for tagging in taggings for span in tagging.spans if span[2] not in gold)
-    if others and gold:
-        rule = f"{next(iter(gold))}={next(iter(gold))}"
+    shared = next((label for label in gold if label in known), None)
+    if others and shared is not None:
         report.noticed[
             f"predictions of types that the file does not have: {', '.join(sorted(others))}. They count as "
-            f"errors. If the file is not annotated for these types, leave them out: --map {rule}"
+            "errors. If the file is not annotated for these types, pass any label map, with which only types "
+            f"of both are scored: --map {shared}={shared}"
         ] += others.total()
 
 
