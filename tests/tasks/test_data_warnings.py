@@ -17,7 +17,7 @@ from gonie.tasks.data_warnings import (
     Watched,
     count_types,
     name_new_tags,
-    warn_korean,
+    warn_language,
     warn_new_labels,
     warn_rare_labels,
 )
@@ -185,8 +185,18 @@ def test_training_sentences_used_as_dev_sentences_are_no_duplicates(tmp_path: Pa
 def test_korean_texts_in_english_words_are_noted() -> None:
     notes: list[str] = []
     korean, english = [LabelledText("재미있다", ("1",))], [LabelledText("good", ("1",))]
-    warn_korean("a.csv", korean, "ko", "do this", notes.append)
-    warn_korean("a.csv", english, "en", "do this", notes.append)
+    mixed = [*english, LabelledText("Seoul 좋다", ("1",))]
+    for texts in (korean, mixed):
+        warn_language("a.csv", texts, "ko", "do this", notes.append)
+    warn_language("a.csv", english, "en", "do this", notes.append)
     assert not notes
-    warn_korean("a.csv", korean, "en", "do this", notes.append)
+    warn_language("a.csv", korean, "en", "do this", notes.append)
     assert notes == ["a.csv: most letters are Hangul, but data.language is en; do this"]
+
+
+def test_english_texts_in_a_korean_recipe_are_noted() -> None:
+    """Most likely, the start of a recipe without a language is Korean."""
+    notes: list[str] = []
+    warn_language("a.csv", [LabelledText("good", ("1",))], "ko", "do this", notes.append)
+    (note,) = notes
+    assert note.startswith("a.csv: warning: no letter is Hangul, but data.language is ko")

@@ -19,7 +19,7 @@ from gonie.text.labelled_text import LabelledPair, LabelledText
 from gonie.text.report import count
 from gonie.text.schemes import Scheme
 from gonie.text.types import Sentence
-from gonie.text.units import is_korean
+from gonie.text.units import has_hangul, is_korean
 
 Note = Callable[[str], None]
 
@@ -69,12 +69,28 @@ PAIRS: ExampleKind[LabelledPair] = ExampleKind(
 )
 
 
-def warn_korean(
-    name: str, texts: Sequence[LabelledText | LabelledPair], language: str, advice: str, note: Note
+def warn_language(
+    name: str, texts: Sequence[LabelledText | LabelledPair], language: str, korean: str, note: Note
 ) -> None:
-    """Note that training texts are Korean, but cut into English words. ``advice`` says what to do."""
-    if language == "en" and is_korean(each.text for each in texts[:SAMPLE]):
-        note(f"{name}: most letters are Hangul, but data.language is en; {advice}")
+    """Note that training texts are of another language than the words into which they are cut.
+
+    ``korean`` says what to do about Korean texts.
+    """
+    first = [each.text for each in texts[:SAMPLE]]
+    if language == "en" and is_korean(first):
+        note(f"{name}: most letters are Hangul, but data.language is en; {korean}")
+    if warning := warning_without_hangul(first, language):
+        note(f"{name}: {warning}")
+
+
+def warning_without_hangul(texts: Iterable[str], language: str) -> str | None:
+    """Return a warning if the language is Korean, but no letter of the texts is Hangul."""
+    if language != "ko" or has_hangul(texts):
+        return None
+    return (
+        "warning: no letter is Hangul, but data.language is ko. For English text, use an English recipe, and "
+        "with train.start an English model"
+    )
 
 
 class SharedExamples(Generic[Example]):

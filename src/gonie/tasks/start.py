@@ -24,15 +24,14 @@ from gonie.text.typos import corrections
 
 OWN_PARTS = frozenset({"head", "dropout", "adapter"})
 """Keys of ``model`` that a new model does not take from its start."""
-LOOKUP = (
-    *("language", "unit", "fold_text", "lowercase", "digits"),
-    *("backoff", "user_dictionary"),
-)
+LOOKUP = ("language", "unit", "fold_text", "lowercase", "digits", "backoff", "user_dictionary")
 """Keys of ``data`` that determine the words of a text. They are those of the start."""
 FEATURES = ("context_window", "context_grams", "gazetteers", "columns")
 """Keys of ``data`` that determine features, likewise."""
 UNLESS_SET = ("correct_typos", "model_scheme")
 """Keys of ``data`` on which no weights below the head depend. The recipe may set others than the start."""
+WHOLE = ("gazetteers", "columns")
+"""Sections with keys of the user's own, which are named as one setting."""
 BOTTLENECKS = ("bottleneck", "both")
 """The kinds of adapters with bottlenecks."""
 
@@ -46,7 +45,7 @@ def resolve_recipe(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
     """
     if isinstance(recipe, CorpusRecipe):
         recipe = with_shape_of_start(recipe, note)
-        if problems := list(_useless_settings(recipe)):
+        if problems := list(_ruled_out(recipe)):
             raise RecipeError(problems)
         for text in _doubts(recipe):
             note(text)
@@ -121,26 +120,31 @@ def _lost_adapters(recipe: CorpusRecipe, start: CorpusRecipe) -> Iterator[str]:
         yield f"model.adapter.hidden: the start has {old.hidden}; set model.adapter.hidden={old.hidden}"
 
 
-def _useless_settings(recipe: CorpusRecipe) -> Iterator[str]:
-    """Yield a problem for each setting that the start, or the lack of one, makes useless."""
+def _ruled_out(recipe: CorpusRecipe) -> Iterator[str]:
+    """Yield a problem for each setting that the start, or the lack of one, rules out."""
     train, adapter = recipe.train, recipe.model.adapter
-    for folder, earlier in earlier_runs(train.start):
-        if recipe.data.leave_out in recipe.data.domains_learned_by(earlier.data):
-            yield (
-                f"data.leave_out: {folder}, from which training starts, was trained on "
-                f"{recipe.data.leave_out}; start from a model that was not, or remove data.leave_out"
-            )
+    left_out = recipe.data.leave_out
+    learned = (
+        folder
+        for folder, earlier in earlier_runs(train.start)
+        if left_out in recipe.data.domains_learned_by(earlier.data)
+    )
+    if folder := next(learned, None):
+        yield (
+            f"data.leave_out: {folder}, from which training starts, was trained on {left_out}; start from a "
+            "model that was not, or remove data.leave_out"
+        )
     if train.start is None and adapter is not None:
         yield "model.adapter: adapters need a trained model; set train.start=RUN"
     if train.start is None and train.keep_labels:
         yield "train.keep_labels: there is no model whose labels could be kept; set train.start=RUN"
-    if adapter is not None and _is_fitted(recipe):
-        yield (
-            f"model.adapter: no step trains the adapters, because the head {_head_kind(recipe)} is computed "
-            "in one pass; remove model.adapter, or set train.episodes.number"
-        )
     if _is_fitted(recipe):
-        for key in (*(f"loss.{name}" for name in recipe.loss), *(["train.l2"] if train.l2 else [])):
+        untrained = [f"loss.{name}" for name in recipe.loss]
+        if train.l2:
+            untrained.append("train.l2")
+        if adapter is not None:
+            untrained.append("model.adapter")
+        for key in untrained:
             yield (
                 f"{key}: no step trains the model, because the head {_head_kind(recipe)} is computed in one "
                 f"pass; remove {key}, or set train.episodes.number"
@@ -193,7 +197,8 @@ def _is_fitted(recipe: CorpusRecipe) -> bool:
 
 def _head_kind(recipe: CorpusRecipe) -> str:
     """Return the kind of the head, empty if it has none."""
-    return str(getattr(getattr(recipe.model, "head", None), "kind", ""))
+    head = getattr(recipe.model, "head", None)
+    return str(getattr(head, "kind", ""))
 
 
 def _keys(section: BaseModel) -> list[str]:
@@ -204,7 +209,7 @@ def _changes(own: Any, new: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the keys of ``new`` that differ, with their values."""
     for key, value in new.items():
         before = own.get(key)
-        if isinstance(value, dict) and key not in ("gazetteers", "columns"):
+        if isinstance(value, dict) and value and key not in WHOLE:
             yield from _changes(before or {}, value, f"{prefix}{key}.")
         elif before != value:
             yield f"{prefix}{key}", value

@@ -31,6 +31,11 @@ def is_korean(texts: Iterable[str]) -> bool:
     return 2 * hangul > letters
 
 
+def has_hangul(texts: Iterable[str]) -> bool:
+    """Return whether any letter of the texts is Hangul."""
+    return any(map(_HANGUL.search, texts))
+
+
 def are_syllables(words: Iterable[str]) -> bool:
     """Return whether every Korean word is one syllable, in whatever Unicode form."""
     cut = SyllableTokenizer()

@@ -29,7 +29,7 @@ RIDGE = 0.1
 ROWS = 4096
 """The number of recent vectors that the classifier of domains is fitted to."""
 UNUSED = -1
-"""The domain of rows that hold no vector yet."""
+"""The domain of rows that hold no vector yet. Vectors of examples without a domain are never added."""
 TINY = 1e-6
 """Added to what divides, against division by 0: the variance of a unit, the error of chance."""
 
@@ -39,8 +39,9 @@ class AdversaryConfig(Section):
 
     text: InputFile | None = Field(
         default=None,
-        description="unlabelled text of the target domain, one text per line, or a file in a format of the "
-        "task, whose labels are ignored; unset: only the domains of the training examples are compared",
+        description="unlabelled text of the target domain, one text per line, or a file with the columns of "
+        "the training file, whose labels are ignored; unset: only the domains of the training examples are "
+        "compared",
     )
     weight: float = Field(
         default=1.0, ge=0, description="λ at the end, the strength of the reversed gradient"
@@ -70,7 +71,7 @@ class Adversary(nn.Module):
     Each vector is judged by the weights that follow from all others. So a classifier that memorises few
     vectors is hardly mistaken for one that tells their domains, except where the earlier batches had the same
     sentences (``ROWS`` is more than an epoch), in other states. It reads standardised states, (x − mean) /
-    deviation of each unit over the batch. So it is no way out to shrink all states.
+    deviation of each unit over the batch, so that smaller states are not harder to classify.
 
     Domains are numbered by ``domains`` (N,) of a batch, and are all 0 without it. Examples with a number
     below 0 have no domain and do not count. Texts of the target are one more domain. At each step as many of
@@ -103,7 +104,7 @@ class Adversary(nn.Module):
         *places, width = context.need_states("adversary").shape
         if config.per == "token" and len(places) < 2:
             raise RecipeError(["loss.adversary.per: token works only with taggers; use sentence"])
-        self._domains = found[-1] + 1
+        self._domains = max(found) + 1
         self._outputs = self._domains + (config.text is not None)
         self.recent = RecentVectors(width=width)
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
@@ -111,7 +112,8 @@ class Adversary(nn.Module):
         self._total = max(1.0, config.ramp * context.steps)
         self._precision = context.recipe.train.precision
         self._device = context.device
-        self._target, self._digest = None, ""
+        self._target: Examples | None = None
+        self._digest = ""
         if config.text is not None:
             self._target = _target(job, context, config.text)
             with locate(config.text).open("rb") as file:

@@ -33,7 +33,7 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.classification.torch.augment import augmented_texts
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
-from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_language, warn_new_labels, warn_rare_labels
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
@@ -155,7 +155,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     labels = _checked_labels(data, train, kept)
     korean = f"for Korean, run: gonie train classify-ko {shlex.quote(data.train_name)}"
-    warn_korean(data.train_name, train, data.language, korean, note)
+    warn_language(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
     vectors = vectors_of(data, start)

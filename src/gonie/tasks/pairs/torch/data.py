@@ -23,7 +23,7 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.pairs import PairColumns, PairSource
 from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
-from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_language, warn_new_labels, warn_rare_labels
 from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
 from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
@@ -98,7 +98,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
     kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     labels = _checked_labels(data, columns, train, kept) if scale is None else Counter()
     korean = "use --set data.language=ko --set data.unit=morpheme"
-    warn_korean(data.train_name, train, data.language, korean, note)
+    warn_language(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, partial(cut_pair, passages), note, noun="pair")
     vectors, sources = vectors_of(data, start), load_sources(recipe, note)

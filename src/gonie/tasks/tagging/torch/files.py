@@ -16,6 +16,7 @@ from gonie.formats.spans import SAMPLE
 from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.system.files import lines, refuse_stream
+from gonie.tasks.data_warnings import warning_without_hangul
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import SPLITS
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
@@ -262,14 +263,12 @@ def _check_language(data: TagDataConfig, source: TaggedSource, scheme: Scheme) -
     """Refuse Korean texts in an English recipe: ``gonie tag`` would cut them into English words.
 
     Words without a text may be tagged as they are (``--input tokens`` or ``conll``). For them, return a
-    warning.
+    warning, and also for words that are not Korean in a Korean recipe.
     """
-    if data.language != "en":
-        return None
     first = list(islice(source.with_options(scheme="auto"), SAMPLE))
     words = [word for sentence in first for word in sentence.words]
-    if not is_korean(words):
-        return None
+    if data.language != "en" or not is_korean(words):
+        return warning_without_hangul(words, data.language)
     single = [name for name in (data.train, data.dev, data.dev and data.test) if isinstance(name, str)]
     command = shlex.join(["gonie", "train", "ner-ko" if scheme.has_spans else "pos-ko", *single])
     if any(sentence.text is not None for sentence in first):
