@@ -296,3 +296,16 @@ def test_files_that_are_not_used_because_of_a_left_out_domain_are_noted(
     told = notes(load_recipe("ner", [*files, "data.leave_out=web", change.format(toy=toy)]))
     wanted = [f"data.leave_out = web: {unused} not used"] if unused else []
     assert [note for note in told if "not used" in note] == wanted
+
+
+def test_a_left_out_domain_that_the_start_and_its_start_learned_is_one_problem(here: Path) -> None:
+    first, second = here / "runs" / "news", here / "runs" / "second"
+    second.mkdir()
+    files = ["data.train.web=web.conll", "data.train.law=law.conll", "model.elmo=none"]
+    (first / "recipe.toml").write_text(write_recipe(load_recipe("ner", files)), "utf-8")
+    started = load_recipe("ner", [*files, "train.start=runs/news"])
+    (second / "recipe.toml").write_text(write_recipe(started), "utf-8")
+    (second / "bundle").mkdir()
+    message = refusal(load_recipe("ner", [*files, "train.start=runs/second", "data.leave_out=web"]))
+    assert message.count("was trained on web") == 1
+    assert "runs/second, from which" in message
