@@ -241,6 +241,17 @@ def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tm
     assert fingerprint(*same) != first
 
 
+def test_the_fingerprint_changes_with_the_alternatives_of_a_partial_tag(toy: Path, tmp_path: Path) -> None:
+    """Both files have one set of tags, in the same place. Only its members differ."""
+    unsure = tmp_path / "unsure.conll"
+    recipe: TagRecipe = load_recipe(toy / "toy.toml", [f"data.partial={unsure}"])
+    prints = set()
+    for alternatives in ("B-PER|B-LOC", "B-PER|O"):
+        write(unsure, f"Anna\t{alternatives}\nsleeps\tO\n")
+        prints.add(read_tag_data(recipe, lambda text: None).fingerprint(recipe))
+    assert len(prints) == 2
+
+
 # --- types -----------------------------------------------------------------------------------------------
 
 

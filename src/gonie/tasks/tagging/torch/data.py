@@ -104,7 +104,9 @@ class TagData:
             others = [sentence.unreachable] if sentence.unreachable else []
             digest.update(json.dumps([*read, *others]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
-        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
+        arrays += [self.pretrained.matrix] if self.pretrained else []
+        arrays += [] if self.options is None else [self.options]
+        for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
         digest.update(self.start.digest.encode() if self.start else b"")
