@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -196,7 +197,7 @@ def test_the_fingerprint_depends_on_the_content(pair_toy: Path, tmp_path: Path) 
     recipe = recipe_of(pair_toy / "labels.toml")
     first = read_pair_data(recipe, lambda text: None).fingerprint(recipe)
     assert read_pair_data(recipe, lambda text: None).fingerprint(recipe) == first
-    for kind, split in (("labels", "train"), ("labels", "dev"), ("values", "train"), ("values", "dev")):
+    for kind, split in itertools.product(("labels", "values"), ("train", "dev", "test")):
         recipe = recipe_of(pair_toy / f"{kind}.toml")
         before = read_pair_data(recipe, lambda text: None).fingerprint(recipe)
         changed = tmp_path / f"{split}.tsv"

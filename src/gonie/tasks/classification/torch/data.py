@@ -93,7 +93,7 @@ class TextData:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for text in self.dev:  # selects the best epoch, and when to stop
+        for text in chain(self.dev, self.test):  # dev selects the best epoch, and test is scored
             marks = [(mark.start, mark.end, mark.label) for mark in text.marks]
             digest.update(json.dumps([text.text, text.labels, marks]).encode())
         train, own = self.train, self.train.sentences.arrays

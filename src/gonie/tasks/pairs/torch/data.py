@@ -71,10 +71,10 @@ class PairData:
     """Whether the dev pairs are others than those of training."""
 
     def fingerprint(self, recipe: PairRecipe) -> str:
-        """Return a digest of the recipe and of the content of its files, for resuming."""
+        """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for pair in self.dev:  # it decides which epoch is the best, and when to stop
+        for pair in chain(self.dev, self.test):  # dev selects the best epoch, and test is scored
             digest.update(json.dumps([pair.text, pair.labels, pair.value]).encode())
         own = self.train.sentences.arrays
         arrays: list[Any] = [*(own[name] for name in sorted(own)), self.train.labels]

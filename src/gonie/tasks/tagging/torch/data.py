@@ -9,6 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -99,7 +100,7 @@ class TagData:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for sentence in self.dev:  # selects the best epoch, and when to stop
+        for sentence in chain(self.dev, self.test or ()):  # dev selects the best epoch, and test is scored
             read = [sentence.words, sentence.tags, dict(sentence.columns)]
             others = [sentence.unreachable] if sentence.unreachable else []
             digest.update(json.dumps([*read, *others]).encode())
