@@ -77,6 +77,15 @@ def warn_korean(
         note(f"{name}: most letters are Hangul, but data.language is en; {advice}")
 
 
+def warn_not_held_out(noun: str, holdout: float, reason: str, note: Note) -> None:
+    """Note that the training examples are also the dev examples. ``reason`` is that of a share above 0."""
+    cause = reason if holdout else "data.holdout = 0"
+    note(
+        f"warning: no dev file, and {cause}: the training {noun}s are used as dev {noun}s, so the dev score "
+        "says nothing about new data. Name a dev file"
+    )
+
+
 class SharedExamples(Generic[Example]):
     """Finds the held-out examples that are also in the training data, by the hashes of their keys.
 

@@ -64,6 +64,8 @@ def test_without_a_dev_file_some_texts_of_each_label_are_held_out(text_toy: Path
     assert (len(made.train), len(made.dev)) == (48, 12)
     assert Counter(text.labels[0] for text in made.dev) == {"good": 6, "bad": 6}
     assert any("12 texts of" in note and "data.holdout = 0.2" in note for note in notes)
+    _, notes = prepared(text_toy, "data.dev=none", "data.holdout=0")
+    assert any(note.startswith("warning: no dev file, and data.holdout = 0: the training") for note in notes)
     other, _ = prepared(text_toy, "data.dev=none", "data.holdout=0.2", "train.seed=2")
     assert texts_of(other.dev) != texts_of(made.dev)
 

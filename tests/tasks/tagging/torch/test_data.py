@@ -75,6 +75,24 @@ def test_too_few_sentences_to_hold_out_is_noted(tmp_path: Path) -> None:
     assert any("too few sentences" in note for note in notes)
 
 
+def test_a_share_of_zero_is_named_as_the_reason_that_nothing_is_held_out(toy: Path) -> None:
+    """The file has enough sentences. A high score on those of training must not be taken for a good model."""
+    (note,) = (each for each in prepared(toy, "data.dev=none", "data.holdout=0")[1] if "no dev file" in each)
+    assert note == (
+        "warning: no dev file, and data.holdout = 0: the training sentences are used as dev sentences, so "
+        "the dev score says nothing about new data. Name a dev file"
+    )
+
+
+def test_a_share_that_leaves_nothing_to_train_on_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.conll", "Anna\tB-PER\n\n" * 20)
+    recipe = write(tmp_path / "r.toml", f'[data]\ntrain = "{path}"\nholdout = 0.999\n[model.words]\n')
+    with pytest.raises(
+        RecipeError, match=r"data.holdout: 0.999 leaves no sentence of .* set a smaller share"
+    ):
+        read_tag_data(load_recipe(recipe), lambda text: None)
+
+
 # --- notes and labels ------------------------------------------------------------------------------------
 
 

@@ -33,7 +33,14 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.classification.torch.augment import augmented_texts
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
-from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import (
+    TEXTS,
+    SharedExamples,
+    warn_korean,
+    warn_new_labels,
+    warn_not_held_out,
+    warn_rare_labels,
+)
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
@@ -380,7 +387,7 @@ def _split(
         )
         return texts, texts, test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
-        note("no dev file, and no texts can be held out: the training texts are used as dev texts")
+        warn_not_held_out("text", data.holdout, "every text has another label", note)
         return texts, texts, test
     held = splits.hold_out([text.labels for text in texts], share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:

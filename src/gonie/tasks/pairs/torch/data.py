@@ -23,7 +23,14 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.pairs import PairColumns, PairSource
 from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
-from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_korean, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import (
+    PAIRS,
+    SharedExamples,
+    warn_korean,
+    warn_new_labels,
+    warn_not_held_out,
+    warn_rare_labels,
+)
 from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
 from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
@@ -240,7 +247,7 @@ def _split(
     if data.files("dev"):
         return pairs, _read("dev", data, note)[1], test
     if not data.holdout or len(pairs) < 3:
-        note("no dev file, and nothing is held out (data.holdout): the training pairs are scored instead")
+        warn_not_held_out("pair", data.holdout, "too few pairs to hold out", note)
         return pairs, pairs, test
     strata = [pair.labels if columns.value is None else (VALUE,) for pair in pairs]
     held = splits.hold_out(strata, share=data.holdout, seed=recipe.train.seed)
