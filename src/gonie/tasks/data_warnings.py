@@ -202,6 +202,13 @@ def warn_new_labels(parts: Mapping[str, Iterable[str]], known: Container[str], n
             )
 
 
+def note_dropped_types(key: str, types: Counter[str], note: Note) -> None:
+    """Note the number of mentions of types that the setting ``key`` does not list, if there are any."""
+    if types:
+        mentions = count(types.total(), "mention")
+        note(f"{key}: {mentions} of other types read as O: {_listed(types.most_common())}")
+
+
 def count_types(tags: Mapping[str, int], scheme: Scheme) -> Counter[str]:
     """Count the entities of each type, given the number of each tag. Without entities, count the tags.
 

@@ -281,6 +281,16 @@ def test_types_not_selected_become_o(toy: Path) -> None:
     assert {tag for sentence in made.dev for tag in sentence.tags or ()} == {"O", "PER"}
 
 
+def test_mentions_of_types_that_are_not_selected_are_counted_once(toy: Path) -> None:
+    """A type that is missing from the list by mistake would otherwise be lost silently."""
+    for settings in ([], ["data.model_scheme=IO"], ["data.dev=none"]):
+        notes = prepared(toy, 'data.types=["PER"]', *settings)[1]
+        (note,) = [each for each in notes if "read as O" in each]
+        places = (toy / "train.conll").read_text("utf-8").count("B-LOC")
+        assert note == f"data.types: {places} mentions of other types read as O: LOC ({places})"
+    assert not any("read as O" in each for each in prepared(toy, 'data.types=["PER", "LOC"]')[1])
+
+
 def test_a_rule_for_a_misspelt_type_gets_a_warning(toy: Path) -> None:
     """Otherwise the type silently keeps its name."""
     told = "data.map renames PERS, which is no label of these files. Did you mean PER?"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
@@ -16,7 +17,7 @@ from gonie.formats.spans import SAMPLE
 from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.system.files import lines, refuse_stream
-from gonie.tasks.data_warnings import warn_not_held_out
+from gonie.tasks.data_warnings import note_dropped_types, warn_not_held_out
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import SPLITS
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
@@ -175,6 +176,7 @@ class TagFiles:
             tell(str(survey.path), chosen, note)
             if not stream.has_labels:
                 note(f"warning: {survey.path} has no entities: every token has the tag O")
+        note_dropped_types(f"{self._section}.types", sum((each.dropped for each in streams), Counter()), note)
 
     def read(self, split: Literal["dev", "test"], note: Note) -> list[Sentence]:
         """Return the sentences of all files of a split."""
