@@ -52,7 +52,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
-from gonie.text.label_map import nearest
+from gonie.text.label_map import nearest, similar_label
 from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.rules import Allowed, allowed, first_violation
 from gonie.text.schemes import Scheme
@@ -294,12 +294,18 @@ def _changed_copies(opened: _TaskFiles, note: Note) -> Iterable[Sentence]:
 def _note_types(
     opened: _TaskFiles, types: Collection[str], kept: Collection[str], start: Start | None, note: Note
 ) -> None:
-    """Note types of the model that the training file is not annotated for, and names to rename."""
+    """Note types of the model that the training file is not annotated for.
+
+    Also note names of types that are probably meant to be those of the start, and suggest how to rename them.
+    """
     if kept:
         name = opened.recipe.data.train_name
         note(f"{name} says nothing about the kept types {', '.join(sorted(kept))}: its O may be any of them")
     if start is not None and opened.files.target.has_spans:
-        _suggest_names(types, label_names(start.encoding), note)
+        old = label_names(start.encoding)
+        _doubt_new_names(opened.recipe, types, old, note)
+        if not opened.recipe.train.keep_labels:  # renaming would lose a type that is to be added
+            _suggest_names(types, old, note)
 
 
 def _note_cut(names: Sequence[str], pieces: Sequence[Pieces], longest: int, note: Note) -> None:
@@ -312,8 +318,22 @@ def _note_cut(names: Sequence[str], pieces: Sequence[Pieces], longest: int, note
             note(f"{name}: {number} sentences longer than {longest} tokens were split")
 
 
+def _doubt_new_names(recipe: TagRecipe, types: Collection[str], old: Collection[str], note: Note) -> None:
+    """Warn about new names of ``data.map`` that the start does not have, and suggest its similar ones.
+
+    If the labels of the start are kept, a name with the same meaning may well be a new type.
+    """
+    renamed = {new: name for name, new in reversed(recipe.data.map.items())}
+    for new in sorted(renamed.keys() & set(types) - set(old)):
+        if meant := similar_label(new, old, meaning=not recipe.train.keep_labels):
+            note(
+                f"warning: data.map renames {renamed[new]} to {new}, which train.start does not have. "
+                f"Did you mean {meant}?"
+            )
+
+
 def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> None:
-    """Note types that mean the same as types of the start, if the names of the two have nothing in common."""
+    """Suggest to rename types that mean the same as types of the start, if the two share no name."""
     named = set(types)
     same = nearest(named, old)
     if same and not named & set(old):
