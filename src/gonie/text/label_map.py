@@ -213,7 +213,7 @@ def meant_label(name: str, labels: Collection[str]) -> str:
 
 
 def similar_label(name: str, known: Collection[str], *, meaning: bool) -> str | None:
-    """Return a ``known`` label with nearly the same name, or with ``meaning`` also one that means the same."""
+    """Return a ``known`` label with nearly the same name, or with ``meaning`` one that means the same."""
     if meaning and (same := propose([name], known)[name]) != OUTSIDE:
         return same
     by_case = {label.casefold(): label for label in known}

@@ -309,6 +309,7 @@ def text_data_key(recipe: TextRecipe) -> str:
 
 
 def _is_drawn(recipe: TextRecipe) -> bool:
+    """Return whether the data depends on the seed: texts, vectors or copies are drawn at random."""
     data = recipe.data
     drawn = recipe.train.shots or recipe.train.replay
     return not data.files("dev") or bool(data.vectors or data.copies or drawn)

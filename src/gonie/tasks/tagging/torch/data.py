@@ -248,6 +248,8 @@ def _encode(
     outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for _, each, known in tagged]
     pieces = [Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside]
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
+    # All streams are read here. The tag sets (``sets``), the report of partial tags (``part``) and the numbers
+    # of split sentences (``pieces``) are complete only afterwards.
     corpus = encoding.encode(Chained(*pieces), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
@@ -356,7 +358,6 @@ def _seen(sentences: Iterable[Sentence], scheme: Scheme, start: Start | None) ->
 
 def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]:
     """Return the reader of the training sentences of earlier runs, with tags in ``target``."""
-
     return MemoryReader(
         kind=SENTENCES,
         training=lambda recipe: read_tag_train(recipe, target),
@@ -373,11 +374,12 @@ def _check_tags(opened: _TaskFiles, tags: Mapping[str, int], encoding: Encoding)
     """
     path, section, scheme = opened.recipe.data.train_name, opened.section, opened.files.target
     column = f"Set the tag column: --set {section}.tag_column=N"
-    only = next(iter(tags), schemes.OUTSIDE)
-    if len(tags) == 1 and (only == schemes.OUTSIDE or not scheme.has_spans):
+    if len(tags) == 1 and (schemes.OUTSIDE in tags or not scheme.has_spans):
         choose = "Choose the column of the tags with --tag-column N (in a recipe data.tag_column)"
         raise InputError(
-            f"every token has the tag {only}", path=path, fix=choose if section == "data" else column
+            f"every token has the tag {next(iter(tags))}",
+            path=path,
+            fix=choose if section == "data" else column,
         )
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
@@ -457,6 +459,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
 
 
 def _is_drawn(recipe: TagRecipe) -> bool:
+    """Return whether the data depends on the seed: sentences, vectors or copies are drawn at random."""
     data = recipe.data
     drawn = recipe.train.shots or recipe.train.replay
     return not data.files("dev") or bool(data.vectors or data.copies or drawn)
