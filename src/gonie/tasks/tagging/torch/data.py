@@ -248,8 +248,8 @@ def _encode(
     outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for _, each, known in tagged]
     pieces = [Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside]
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
-    # All streams are read here. The tag sets (``sets``), the report of partial tags (``part``) and the numbers
-    # of split sentences (``pieces``) are complete only afterwards.
+    # All streams are read here. The tag sets (``sets``), the report of partial tags (``part``) and the
+    # numbers of split sentences (``pieces``) are complete only afterwards.
     corpus = encoding.encode(Chained(*pieces), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
