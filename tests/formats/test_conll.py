@@ -137,6 +137,26 @@ def test_columns_are_counted_from_either_end() -> None:
         read(text, tag_column=4)
 
 
+def test_the_word_column_is_refused_as_the_tag_column() -> None:
+    """Otherwise every word would be a tag of its own, and the model would learn to copy words."""
+    for column in (0, -3):
+        with pytest.raises(
+            InputError, match=r"f: column 0 is the column of the words.*--tag-column N.*--word-"
+        ):
+            read("Anna\tNNP\tB-PER\nsleeps\tVBZ\tO\n", tag_column=column)
+    tagged, _ = read("B-PER\tAnna\nO\tsleeps\n", word_column=1, tag_column=0)
+    assert tagged[0].tags == ("B-PER", "O")
+
+
+def test_a_given_column_of_other_values_is_noted_with_the_column_of_entity_tags() -> None:
+    """Names of annotators, say, would be learned as tags. Parts of speech may be what is wanted."""
+    text = "Anna\tB-PER\tstephen\nsleeps\tO\tstephen\n"
+    told = "as given, but only the values of column 1 look like B-X, I-X and O"
+    assert read(text, tag_column=2)[1].choices["tag column"] == ("2", told)
+    assert read(text, tag_column=1)[1].choices["tag column"] == ("1", "as given")
+    assert read("a\tX\tY\n", tag_column=1)[1].choices["tag column"] == ("1", "as given")
+
+
 def test_the_tag_column_is_the_last_that_looks_like_tags() -> None:
     assert read("a\tNN\tB-X\t7\nb\tVB\tO\t8")[0][0].tags == ("B-X", "O")
     assert read("a\tB-NP\tB-X\nb\tO\tO")[0][0].tags == ("B-X", "O")

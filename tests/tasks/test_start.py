@@ -309,3 +309,29 @@ def test_a_left_out_domain_that_the_start_and_its_start_learned_is_one_problem(h
     message = refusal(load_recipe("ner", [*files, "train.start=runs/second", "data.leave_out=web"]))
     assert message.count("was trained on web") == 1
     assert "runs/second, from which" in message
+
+
+def scored_dev_files(recipe: Any) -> list[str]:
+    return [note for note in notes(recipe) if "selects the epoch" in note]
+
+
+@pytest.mark.parametrize("recipe", ["ner", "classify", "pairs"])
+def test_a_test_file_that_selects_the_epoch_is_noted(here: Path, recipe: str) -> None:
+    """Its score is too high, and nothing else in a report would tell."""
+    changes = [f"data.dev={here}/news.conll", "data.test=news.conll"]
+    assert scored_dev_files(load_recipe(recipe, ["model.elmo=none", *changes])) == [
+        "warning: data.test is news.conll, which is also data.dev. That selects the epoch, so the test score "
+        "says little about new data. Name another file"
+    ]
+
+
+def test_a_test_file_of_one_domain_that_selects_the_epoch_is_noted(here: Path) -> None:
+    files = ["model.elmo=none", "data.dev.web=news.conll", "data.dev.law=law.conll"]
+    (note,) = scored_dev_files(load_recipe("ner", [*files, "data.test.web=./news.conll", "data.test.law=t"]))
+    assert note.startswith("warning: data.test.web is ./news.conll, which is also data.dev.web.")
+    assert not scored_dev_files(load_recipe("ner", [*files, "data.test=test.conll"]))
+
+
+def test_a_test_file_that_is_trained_on_is_left_to_the_warning_about_that(here: Path) -> None:
+    changes = ["model.elmo=none", *(f"data.{split}=news.conll" for split in ("train", "dev", "test"))]
+    assert not scored_dev_files(load_recipe("ner", changes))

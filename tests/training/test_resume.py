@@ -42,7 +42,7 @@ RECIPE = """
 [data]
 train = "train.conll"
 dev = "dev.conll"
-test = "dev.conll"
+test = "test.conll"
 [model.words]
 width = 8
 [model.chars]
@@ -111,8 +111,11 @@ def sentences(number: int, seed: int) -> str:
 def write_corpus(folder: Path) -> Path:
     (folder / "train.conll").write_text(sentences(60, seed=1), "utf-8")
     (folder / "dev.conll").write_text(sentences(30, seed=2), "utf-8")
+    (folder / "test.conll").write_text(sentences(30, seed=3), "utf-8")
     recipe = folder / "small.toml"
-    text = RECIPE.replace('= "train', f'= "{folder}/train').replace('= "dev', f'= "{folder}/dev')
+    text = RECIPE
+    for name in ("train", "dev", "test"):
+        text = text.replace(f'"{name}.conll"', f'"{folder}/{name}.conll"')
     recipe.write_text(text, "utf-8")
     return recipe
 
@@ -628,9 +631,12 @@ def test_resuming_without_a_run_is_refused(gonie: Command, recipe: Path, tmp_pat
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize("name", ["train.conll", "dev.conll"])
+@pytest.mark.parametrize("name", ["train.conll", "dev.conll", "test.conll"])
 def test_resuming_with_changed_data_is_refused(gonie: Command, name: str, fresh: Path) -> None:
-    """The result would be neither the model of the old data nor that of the new data."""
+    """The result would be neither the model of the old data nor that of the new data.
+
+    The weights do not depend on the test file, but its score would be reported as that of the run.
+    """
     text = (fresh / name).read_text("utf-8")
     (fresh / name).write_text(text.replace("Seoul", "Lima", 1), "utf-8")
     before = (fresh / "run/last.safetensors").read_bytes()

@@ -289,7 +289,7 @@ def _layout(head: list[Line], ordinary: list[Line], given: _GivenColumns, report
     _refuse_unread(rows, word, given)
     columns = {name: _column(index, width, name, given.path) for name, index in given.columns.items()}
     taken = {word, *columns.values(), *([0] if numbered else [])}
-    tag = _tag_column(rows + mixed, width, taken, given, report)
+    tag = _tag_column(rows + mixed, word, taken, given, report)
     tags = frozenset() if tag is None else frozenset(row[tag] for row in rows)
     return ColumnLayout(separator, width, word, tag, columns, numbered=numbered, tags=tags)
 
@@ -385,19 +385,41 @@ def _word_column(numbered: bool, width: int, given: _GivenColumns, report: Repor
 
 
 def _tag_column(
-    rows: list[list[str]], width: int, taken: set[int], given: _GivenColumns, report: Report
+    rows: list[list[str]],
+    word: int,
+    taken: set[int],
+    given: _GivenColumns,
+    report: Report,
 ) -> int | None:
+    width = len(rows[0])
+    free = [column for column in reversed(range(width)) if column not in taken]
     if given.tag is not None:
         column = _column(given.tag, width, "tag", given.path)
-        report.choose("tag column", str(column), "as given")
+        if column == word:
+            raise InputError(
+                f"column {column} is the column of the words, so it cannot be that of the tags",
+                path=given.path,
+                fix="Choose another one with --tag-column N, or also set the column of the words with "
+                "--word-column N (in a recipe data.tag_column and data.word_column)",
+            )
+        report.choose("tag column", str(column), _given_reason(rows, column, free))
         return column
-    free = [column for column in reversed(range(width)) if column not in taken]
     if not free:
         report.choose("tag column", "none", "the words are the only column")
         return None
     column, reason = _likeliest(rows, free)
     report.choose("tag column", str(column), reason)
     return column
+
+
+def _given_reason(rows: list[list[str]], column: int, free: list[int]) -> str:
+    """Return the reason of a given tag column. It names a column of entity tags if the given one has none."""
+    if schemes.looks_tagged(Counter(row[column] for row in rows)):
+        return "as given"
+    likeliest, _ = _likeliest(rows, free or [column])
+    if likeliest == column or not schemes.looks_tagged(Counter(row[likeliest] for row in rows)):
+        return "as given"
+    return f"as given, but only the values of column {likeliest} look like B-X, I-X and O"
 
 
 def _likeliest(rows: list[list[str]], free: list[int]) -> tuple[int, str]:

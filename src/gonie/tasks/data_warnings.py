@@ -93,6 +93,15 @@ def warning_without_hangul(texts: Iterable[str], language: str) -> str | None:
     )
 
 
+def warn_not_held_out(noun: str, holdout: float, reason: str, note: Note) -> None:
+    """Note that the training examples are also the dev examples. ``reason`` is that of a share above 0."""
+    cause = reason if holdout else "data.holdout = 0"
+    note(
+        f"warning: no dev file, and {cause}: the training {noun}s are used as dev {noun}s, so the dev score "
+        "says nothing about new data. Name a dev file"
+    )
+
+
 class SharedExamples(Generic[Example]):
     """Finds the held-out examples that are also in the training data, by the hashes of their keys.
 
@@ -207,6 +216,13 @@ def warn_new_labels(parts: Mapping[str, Iterable[str]], known: Container[str], n
                 f"warning: {count(len(unmet), 'label')} in {name} {verb} not in the training data, so the "
                 f"model cannot predict {'it' if len(unmet) == 1 else 'them'}: {_listed(unmet.most_common())}"
             )
+
+
+def note_dropped_types(key: str, types: Counter[str], note: Note) -> None:
+    """Note the number of mentions of types that the setting ``key`` does not list, if there are any."""
+    if types:
+        mentions = count(types.total(), "mention")
+        note(f"{key}: {mentions} of other types read as O: {_listed(types.most_common())}")
 
 
 def count_types(tags: Mapping[str, int], scheme: Scheme) -> Counter[str]:

@@ -17,7 +17,7 @@ from gonie.tasks.parts import TAG_HEADS, TEXT_HEADS
 from gonie.tasks.paths import locate, run_problem
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import RECIPE
-from gonie.tasks.sections import CorpusRecipe, Recipe
+from gonie.tasks.sections import CorpusConfig, CorpusRecipe, Recipe, trained_files
 from gonie.tasks.table import TASKS
 from gonie.tasks.written_recipe import toml_value
 from gonie.text.typos import corrections
@@ -160,8 +160,9 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
             if meant := _meant_domain(name, data.named_files("train").keys() - (named.keys() - {name})):
                 yield f"data.{split}.{name}: no training file has this name. Did you mean {meant}?"
         used = data.files(split)
-        if unused := [f"data.{split}.{name}".rstrip(".") for name in named if name not in used]:
+        if unused := [_split_key(split, name) for name in named if name not in used]:
             yield f"data.leave_out = {data.leave_out}: {', '.join(unused)} not used"
+    yield from _scored_dev_files(data)
     if train.start is None and train.unfreeze:
         yield "train.unfreeze: without train.start, the head is trained first on layers with random weights"
     if train.start is None and train.freeze:
@@ -178,6 +179,24 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
             "train.keep_labels: a model usually forgets the labels that it keeps; add "
             "--set loss.distill.weight=1 or --set train.replay=200"
         )
+
+
+def _scored_dev_files(data: CorpusConfig) -> Iterator[str]:
+    """Yield a warning for each test file that is also a dev file. Those trained on are noted elsewhere."""
+    trained = trained_files(data.model_dump(mode="json"))
+    dev = {locate(file).resolve(): _split_key("dev", name) for name, file in data.files("dev").items()}
+    for name, file in data.files("test").items():
+        path = locate(file).resolve()
+        if path in dev.keys() - trained:
+            yield (
+                f"warning: {_split_key('test', name)} is {file}, which is also {dev[path]}. That selects the "
+                "epoch, so the test score says little about new data. Name another file"
+            )
+
+
+def _split_key(split: str, domain: str) -> str:
+    """Return the key of a file, such as ``data.test`` or ``data.test.news``."""
+    return f"data.{split}.{domain}".rstrip(".")
 
 
 def _meant_domain(name: str, domains: Collection[str]) -> str | None:

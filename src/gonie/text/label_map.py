@@ -89,6 +89,8 @@ MAPS: Mapping[str, Mapping[str, str]] = {
 
 SHOWN = 20
 """The most rules that a message proposes."""
+SIMILAR = 0.8
+"""The least similarity of two spellings of a name (``difflib``): PERS and PER have 0.86, PRO and PER 0.67."""
 LISTED = 8
 """The most labels that a message lists."""
 
@@ -209,6 +211,14 @@ def meant_label(name: str, labels: Collection[str]) -> str:
     """Return a question about the label with the most similar name, or all labels."""
     near = get_close_matches(name, labels, n=1)
     return f"Did you mean {near[0]}?" if near else f"The labels are {_listed(sorted(labels))}"
+
+
+def similar_label(name: str, known: Collection[str], *, meaning: bool) -> str | None:
+    """Return a ``known`` label with nearly the same name, or with ``meaning`` one that means the same."""
+    if meaning and (same := propose([name], known)[name]) != OUTSIDE:
+        return same
+    by_case = {label.casefold(): label for label in known}
+    return next((by_case[near] for near in get_close_matches(name.casefold(), by_case, 1, SIMILAR)), None)
 
 
 def _listed(labels: Sequence[str]) -> str:

@@ -219,6 +219,22 @@ def test_a_file_of_kept_sentences_replaces_the_training_files(chain: Path) -> No
     assert len(third(chain, f"data.replay={chain / 'all.conll'}", "train.replay=5").train) == own + 5
 
 
+def test_a_file_without_kept_types_is_noted(chain: Path, tmp_path: Path) -> None:
+    """Its O would teach the model that there are no such entities."""
+    notes: list[str] = []
+    third(chain, f"data.replay={chain / 'people.conll'}", notes=notes)
+    start = f"warning: data.replay: {chain / 'people.conll'} has no example of these labels of second, which"
+    assert f"{start} will probably be forgotten: LOC" in notes
+    notes.clear()
+    third(chain, f"data.replay={chain / 'all.conll'}", notes=notes)
+    assert not [note for note in notes if "forgotten" in note]
+
+
+def test_the_training_file_is_refused_as_a_file_of_kept_sentences(chain: Path) -> None:
+    with pytest.raises(RecipeError, match=r"data\.replay: .*firms\.conll is the training file; name a file"):
+        third(chain, f"data.replay={chain}/../{chain.name}/firms.conll")
+
+
 def test_a_file_that_is_gone_is_named_with_a_way_out(chain: Path, tmp_path: Path) -> None:
     write_files(tmp_path, FILES, epochs=1)
     assert start_run(load_recipe(tmp_path / "people.toml"), tmp_path / "run", Silent()) is not None

@@ -215,6 +215,43 @@ def test_types_that_mean_the_same_as_those_of_the_start_are_named(
     assert any("rename them: --set data.map.person=PER" in note for note in notes) == told
 
 
+def test_no_renaming_is_suggested_if_types_are_added_to_those_of_the_start(
+    start: Path, tmp_path: Path
+) -> None:
+    """A researcher is a person, but renaming the type would delete what the user wants to add."""
+    file = tmp_path / "mine.conll"
+    file.write_text("Zoltan\tS-researcher\nplays\tO\n\nBusan\tS-other\n\n", "utf-8")
+    for settings, told in (([], True), (["train.keep_labels=true"], False)):
+        notes: list[str] = []
+        prepare(recipe_from(start, file, "data.dev=none", *settings), notes.append)
+        assert any("data.map.researcher=PER" in note for note in notes) == told
+
+
+@pytest.mark.parametrize(
+    ("new", "settings", "meant"),
+    [
+        ("PERS", [], "PER"),
+        ("PERSON", [], "PER"),
+        ("per", ["train.keep_labels=true"], "PER"),
+        ("PERSON", ["train.keep_labels=true"], None),
+        ("PRO", [], None),
+        ("PER", [], None),
+    ],
+)
+def test_a_rule_to_a_name_that_the_start_spells_differently_gets_a_warning(
+    new: str, settings: list[str], meant: str | None, start: Path, tmp_path: Path
+) -> None:
+    """Otherwise the weights of the old type are silently not copied."""
+    file = tmp_path / "mine.conll"
+    file.write_text("Zoltan\tS-human\nplays\tO\n\nBusan\tS-LOC\n\n", "utf-8")
+    notes: list[str] = []
+    prepare(recipe_from(start, file, "data.dev=none", f"data.map.human={new}", *settings), notes.append)
+    wanted = (
+        f"warning: data.map renames human to {new}, which train.start does not have. Did you mean {meant}?"
+    )
+    assert [note for note in notes if "Did you mean" in note] == ([wanted] if meant else [])
+
+
 def test_weights_of_which_nothing_is_copied_are_listed_as_new(start: Path, other: Path) -> None:
     told: list[str] = []
     job = prepare(recipe_from(start, other, "model.head.kind=softmax"), lambda text: None)

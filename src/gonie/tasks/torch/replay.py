@@ -80,7 +80,11 @@ def replayed(
         return []
     if start is None:
         raise RecipeError(["train.replay: needs a trained model to start from; set train.start"])
-    memories = list(_of_starts(start, reader, note)) if file is None else [_of_file(file, start, reader)]
+    if file is None:
+        memories = list(_of_starts(start, reader, note))
+    else:
+        _refuse_training_file(recipe, file)
+        memories = [_of_file(file, start, reader, note)]
     if lost := sorted({name for memory in memories for name in memory.known} - reader.labels):
         raise RecipeError(
             [
@@ -138,13 +142,32 @@ def _of_starts(start: Start, reader: MemoryReader[Example], note: Note) -> Itera
         raise RecipeError([f"train.replay: an earlier run is gone: {start.gone}; {way_out}"])
 
 
-def _of_file(file: str, start: Start, reader: MemoryReader[Example]) -> Memory[Example]:
-    """Return the examples of a file, which has all labels of the start and is read as its training file."""
+def _refuse_training_file(recipe: CorpusRecipe, file: str) -> None:
+    """Refuse to replay a training file of the recipe, whose annotators did not know the kept labels."""
+    if locate(file).resolve() in {locate(each).resolve() for each in recipe.data.files("train").values()}:
+        raise RecipeError(
+            [f"data.replay: {file} is the training file; name a file with the labels of train.start"]
+        )
+
+
+def _of_file(file: str, start: Start, reader: MemoryReader[Example], note: Note) -> Memory[Example]:
+    """Return the examples of a file, which is read as the training file of the start.
+
+    Its annotators are taken to know all labels of the start. ``note`` receives those that it does not have.
+    """
     whole = {"train": file, "dev": file, "leave_out": None, "format": "auto"}
     data = start.recipe.data.model_copy(update=whole)
     train = start.recipe.train.model_copy(update={"shots": 0})
     memory = reader.read(file, start.recipe.model_copy(update={"data": data, "train": train}))
-    return replace(memory, known=memory.known | (label_names(start.encoding) & reader.labels))
+    labels = label_names(start.encoding) & reader.labels
+    found = {name for example in memory.examples for name in reader.mentions(example)}
+    if missing := sorted(labels - found):
+        more = f" and {len(missing) - SHOWN:,} more labels" if len(missing) > SHOWN else ""
+        note(
+            f"warning: data.replay: {file} has no example of these labels of {start.folder.name}, which will "
+            f"probably be forgotten: {', '.join(missing[:SHOWN])}{more}"
+        )
+    return replace(memory, known=memory.known | labels)
 
 
 def _drawn(

@@ -64,6 +64,8 @@ def test_without_a_dev_file_some_texts_of_each_label_are_held_out(text_toy: Path
     assert (len(made.train), len(made.dev)) == (48, 12)
     assert Counter(text.labels[0] for text in made.dev) == {"good": 6, "bad": 6}
     assert any("12 texts of" in note and "data.holdout = 0.2" in note for note in notes)
+    _, notes = prepared(text_toy, "data.dev=none", "data.holdout=0")
+    assert any(note.startswith("warning: no dev file, and data.holdout = 0: the training") for note in notes)
     other, _ = prepared(text_toy, "data.dev=none", "data.holdout=0.2", "train.seed=2")
     assert texts_of(other.dev) != texts_of(made.dev)
 
@@ -274,15 +276,12 @@ def test_the_fingerprint_changes_with_the_data_and_the_recipe(text_toy: Path, tm
     recipe = loaded(text_toy)
     made = read_text_data(recipe, lambda text: None)
     prints = {made.fingerprint(recipe), made.fingerprint(loaded(text_toy, "train.lr=0.5"))}
-    for split in ("train", "dev"):
+    for split in ("train", "dev", "test"):
         text = (text_toy / f"{split}.tsv").read_text("utf-8").replace("good\t", "bad\t", 1)
         (tmp_path / "other.tsv").write_text(text, "utf-8")
-        files = {"train": text_toy / "train.tsv", "dev": text_toy / "dev.tsv"} | {
-            split: tmp_path / "other.tsv"
-        }
-        other = loaded(text_toy, *(f"data.{name}={path}" for name, path in files.items()))
+        other = loaded(text_toy, f"data.{split}={tmp_path}/other.tsv")
         prints.add(read_text_data(other, lambda text: None).fingerprint(recipe))
-    assert len(prints) == 4
+    assert len(prints) == 5
 
 
 def test_the_data_key_contains_every_key_of_the_data_section(text_toy: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,8 @@ def test_fractions_in_a_column_of_labels_are_taken_for_values(pair_toy: Path, tm
     arguments = [pair_toy / "labels.toml", train, *ALONE, "data.holdout=0"]
     with pytest.raises(InputError, match=r"label are numbers, such as 3\.25.*--set data\.value_column=label"):
         read(*arguments)
-    values, _ = read(*arguments, "data.value_column=label")
+    values, told = read(*arguments, "data.value_column=label")
+    assert "warning: no dev file, and data.holdout = 0: the training pairs are used as dev pairs" in told
     assert values.encoding.scale == (3.25, 4.0)
     classes, _ = read(*arguments, "data.label_column=label")
     assert set(classes.encoding.texts.labels) == {"3.25", "4"}
@@ -143,7 +145,7 @@ def test_held_out_pairs_are_not_trained_on(kind: str, gold: str, pair_toy: Path,
 
 def test_scoring_the_training_pairs_is_noted(pair_toy: Path, tmp_path: Path) -> None:
     data, told = read(pair_toy / "labels.toml", table(tmp_path / "t.tsv", *TWO), *ALONE)
-    assert "the training pairs are scored instead" in told
+    assert "too few pairs to hold out: the training pairs are used as dev pairs" in told
     assert [pair.first for pair in data.dev] == ["a b", "e f"]
 
 
@@ -196,7 +198,7 @@ def test_the_fingerprint_depends_on_the_content(pair_toy: Path, tmp_path: Path) 
     recipe = recipe_of(pair_toy / "labels.toml")
     first = read_pair_data(recipe, lambda text: None).fingerprint(recipe)
     assert read_pair_data(recipe, lambda text: None).fingerprint(recipe) == first
-    for kind, split in (("labels", "train"), ("labels", "dev"), ("values", "train"), ("values", "dev")):
+    for kind, split in itertools.product(("labels", "values"), ("train", "dev", "test")):
         recipe = recipe_of(pair_toy / f"{kind}.toml")
         before = read_pair_data(recipe, lambda text: None).fingerprint(recipe)
         changed = tmp_path / f"{split}.tsv"

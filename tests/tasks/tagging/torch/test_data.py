@@ -75,6 +75,24 @@ def test_too_few_sentences_to_hold_out_is_noted(tmp_path: Path) -> None:
     assert any("too few sentences" in note for note in notes)
 
 
+def test_a_share_of_zero_is_named_as_the_reason_that_nothing_is_held_out(toy: Path) -> None:
+    """The file has enough sentences. A high score on those of training must not be taken for a good model."""
+    (note,) = (each for each in prepared(toy, "data.dev=none", "data.holdout=0")[1] if "no dev file" in each)
+    assert note == (
+        "warning: no dev file, and data.holdout = 0: the training sentences are used as dev sentences, so "
+        "the dev score says nothing about new data. Name a dev file"
+    )
+
+
+def test_a_share_that_leaves_nothing_to_train_on_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.conll", "Anna\tB-PER\n\n" * 20)
+    recipe = write(tmp_path / "r.toml", f'[data]\ntrain = "{path}"\nholdout = 0.999\n[model.words]\n')
+    with pytest.raises(
+        RecipeError, match=r"data.holdout: 0.999 leaves no sentence of .* set a smaller share"
+    ):
+        read_tag_data(load_recipe(recipe), lambda text: None)
+
+
 # --- notes and labels ------------------------------------------------------------------------------------
 
 
@@ -241,6 +259,17 @@ def test_the_fingerprint_changes_with_the_recipe_and_with_the_data(toy: Path, tm
     assert fingerprint(*same) != first
 
 
+def test_the_fingerprint_changes_with_the_alternatives_of_a_partial_tag(toy: Path, tmp_path: Path) -> None:
+    """Both files have one set of tags, in the same place. Only its members differ."""
+    unsure = tmp_path / "unsure.conll"
+    recipe: TagRecipe = load_recipe(toy / "toy.toml", [f"data.partial={unsure}"])
+    prints = set()
+    for alternatives in ("B-PER|B-LOC", "B-PER|O"):
+        write(unsure, f"Anna\t{alternatives}\nsleeps\tO\n")
+        prints.add(read_tag_data(recipe, lambda text: None).fingerprint(recipe))
+    assert len(prints) == 2
+
+
 # --- types -----------------------------------------------------------------------------------------------
 
 
@@ -250,6 +279,16 @@ def test_types_not_selected_become_o(toy: Path) -> None:
     whole, _ = prepared(toy, "data.model_scheme=IO")
     assert made.labels["PER"] == whole.labels["PER"] > 0
     assert {tag for sentence in made.dev for tag in sentence.tags or ()} == {"O", "PER"}
+
+
+def test_mentions_of_types_that_are_not_selected_are_counted_once(toy: Path) -> None:
+    """A type that is missing from the list by mistake would otherwise be lost silently."""
+    for settings in ([], ["data.model_scheme=IO"], ["data.dev=none"]):
+        notes = prepared(toy, 'data.types=["PER"]', *settings)[1]
+        (note,) = [each for each in notes if "read as O" in each]
+        places = (toy / "train.conll").read_text("utf-8").count("B-LOC")
+        assert note == f"data.types: {places} mentions of other types read as O: LOC ({places})"
+    assert not any("read as O" in each for each in prepared(toy, 'data.types=["PER", "LOC"]')[1])
 
 
 def test_a_rule_for_a_misspelt_type_gets_a_warning(toy: Path) -> None:

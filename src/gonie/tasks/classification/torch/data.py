@@ -33,7 +33,14 @@ from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
 from gonie.tasks.classification.torch.augment import augmented_texts
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
-from gonie.tasks.data_warnings import TEXTS, SharedExamples, warn_language, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import (
+    TEXTS,
+    SharedExamples,
+    warn_language,
+    warn_new_labels,
+    warn_not_held_out,
+    warn_rare_labels,
+)
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
@@ -93,7 +100,7 @@ class TextData:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for text in self.dev:  # selects the best epoch, and when to stop
+        for text in chain(self.dev, self.test):  # dev selects the best epoch, and test is scored
             marks = [(mark.start, mark.end, mark.label) for mark in text.marks]
             digest.update(json.dumps([text.text, text.labels, marks]).encode())
         train, own = self.train, self.train.sentences.arrays
@@ -302,6 +309,7 @@ def text_data_key(recipe: TextRecipe) -> str:
 
 
 def _is_drawn(recipe: TextRecipe) -> bool:
+    """Return whether the data depends on the seed: texts, vectors or copies are drawn at random."""
     data = recipe.data
     drawn = recipe.train.shots or recipe.train.replay
     return not data.files("dev") or bool(data.vectors or data.copies or drawn)
@@ -380,7 +388,7 @@ def _split(
         )
         return texts, texts, test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
-        note("no dev file, and no texts can be held out: the training texts are used as dev texts")
+        warn_not_held_out("text", data.holdout, "every text has another label", note)
         return texts, texts, test
     held = splits.hold_out([text.labels for text in texts], share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:

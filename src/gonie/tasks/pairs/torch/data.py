@@ -23,7 +23,14 @@ from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
 from gonie.formats.pairs import PairColumns, PairSource
 from gonie.tasks.classification.torch.data import MOST_LABELS, CutSentences, CutTexts
-from gonie.tasks.data_warnings import PAIRS, SharedExamples, warn_language, warn_new_labels, warn_rare_labels
+from gonie.tasks.data_warnings import (
+    PAIRS,
+    SharedExamples,
+    warn_language,
+    warn_new_labels,
+    warn_not_held_out,
+    warn_rare_labels,
+)
 from gonie.tasks.pairs.encoding import VALUE, PairEncoding, ValueScale, cut_pair
 from gonie.tasks.pairs.read_options import pair_options
 from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
@@ -71,10 +78,10 @@ class PairData:
     """Whether the dev pairs are others than those of training."""
 
     def fingerprint(self, recipe: PairRecipe) -> str:
-        """Return a digest of the recipe and of the content of its files, for resuming."""
+        """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for pair in self.dev:  # it decides which epoch is the best, and when to stop
+        for pair in chain(self.dev, self.test):  # dev selects the best epoch, and test is scored
             digest.update(json.dumps([pair.text, pair.labels, pair.value]).encode())
         own = self.train.sentences.arrays
         arrays: list[Any] = [*(own[name] for name in sorted(own)), self.train.labels]
@@ -240,7 +247,7 @@ def _split(
     if data.files("dev"):
         return pairs, _read("dev", data, note)[1], test
     if not data.holdout or len(pairs) < 3:
-        note("no dev file, and nothing is held out (data.holdout): the training pairs are scored instead")
+        warn_not_held_out("pair", data.holdout, "too few pairs to hold out", note)
         return pairs, pairs, test
     strata = [pair.labels if columns.value is None else (VALUE,) for pair in pairs]
     held = splits.hold_out(strata, share=data.holdout, seed=recipe.train.seed)

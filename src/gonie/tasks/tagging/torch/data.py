@@ -9,6 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,7 @@ from gonie.tasks.torch.word_data import (
     vectors_of,
 )
 from gonie.text import schemes
-from gonie.text.label_map import nearest
+from gonie.text.label_map import nearest, similar_label
 from gonie.text.partial_tags import OpenOutside, PartialStream, TagSets
 from gonie.text.rules import Allowed, allowed, first_violation
 from gonie.text.schemes import Scheme
@@ -99,12 +100,14 @@ class TagData:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
         digest = hashlib.sha256(recipe.model_dump_json().encode())
         digest.update(json.dumps(self.encoding.to_json()).encode())
-        for sentence in self.dev:  # selects the best epoch, and when to stop
+        for sentence in chain(self.dev, self.test or ()):  # dev selects the best epoch, and test is scored
             read = [sentence.words, sentence.tags, dict(sentence.columns)]
             others = [sentence.unreachable] if sentence.unreachable else []
             digest.update(json.dumps([*read, *others]).encode())
         arrays = [self.train.arrays[name] for name in sorted(self.train.arrays)]
-        for array in [*arrays, *([self.pretrained.matrix] if self.pretrained else [])]:
+        arrays += [self.pretrained.matrix] if self.pretrained else []
+        arrays += [] if self.options is None else [self.options]
+        for array in arrays:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
         digest.update(self.start.digest.encode() if self.start else b"")
@@ -245,6 +248,8 @@ def _encode(
     outside = [OpenOutside(each, sets=sets, scheme=target, known=known) for _, each, known in tagged]
     pieces = [Pieces(each, data.max_tokens, sets=sets, rules=rules) for each in outside]
     sink = FolderSink(Path(data.cache)) if data.cache else MemorySink()
+    # All streams are read here. The tag sets (``sets``), the report of partial tags (``part``) and the
+    # numbers of split sentences (``pieces``) are complete only afterwards.
     corpus = encoding.encode(Chained(*pieces), sink, sets.ids, files.domains)
     if part is not None:
         tell(str(data.partial), part.report, note)
@@ -291,12 +296,18 @@ def _changed_copies(opened: _TaskFiles, note: Note) -> Iterable[Sentence]:
 def _note_types(
     opened: _TaskFiles, types: Collection[str], kept: Collection[str], start: Start | None, note: Note
 ) -> None:
-    """Note types of the model that the training file is not annotated for, and names to rename."""
+    """Note types of the model that the training file is not annotated for.
+
+    Also note names of types that are probably meant to be those of the start, and suggest how to rename them.
+    """
     if kept:
         name = opened.recipe.data.train_name
         note(f"{name} says nothing about the kept types {', '.join(sorted(kept))}: its O may be any of them")
     if start is not None and opened.files.target.has_spans:
-        _suggest_names(types, label_names(start.encoding), note)
+        old = label_names(start.encoding)
+        _doubt_new_names(opened.recipe, types, old, note)
+        if not opened.recipe.train.keep_labels:  # renaming would lose a type that is to be added
+            _suggest_names(types, old, note)
 
 
 def _note_cut(names: Sequence[str], pieces: Sequence[Pieces], longest: int, note: Note) -> None:
@@ -309,8 +320,22 @@ def _note_cut(names: Sequence[str], pieces: Sequence[Pieces], longest: int, note
             note(f"{name}: {number} sentences longer than {longest} tokens were split")
 
 
+def _doubt_new_names(recipe: TagRecipe, types: Collection[str], old: Collection[str], note: Note) -> None:
+    """Warn about new names of ``data.map`` that the start does not have, and suggest its similar ones.
+
+    If the labels of the start are kept, a name with the same meaning may well be a new type.
+    """
+    renamed = {new: name for name, new in reversed(recipe.data.map.items())}
+    for new in sorted(renamed.keys() & set(types) - set(old)):
+        if meant := similar_label(new, old, meaning=not recipe.train.keep_labels):
+            note(
+                f"warning: data.map renames {renamed[new]} to {new}, which train.start does not have. "
+                f"Did you mean {meant}?"
+            )
+
+
 def _suggest_names(types: Iterable[str], old: Collection[str], note: Note) -> None:
-    """Note types that mean the same as types of the start, if the names of the two have nothing in common."""
+    """Suggest to rename types that mean the same as types of the start, if the two share no name."""
     named = set(types)
     same = nearest(named, old)
     if same and not named & set(old):
@@ -333,7 +358,6 @@ def _seen(sentences: Iterable[Sentence], scheme: Scheme, start: Start | None) ->
 
 def _memory_reader(target: Scheme, encoding: Encoding) -> MemoryReader[Sentence]:
     """Return the reader of the training sentences of earlier runs, with tags in ``target``."""
-
     return MemoryReader(
         kind=SENTENCES,
         training=lambda recipe: read_tag_train(recipe, target),
@@ -350,11 +374,12 @@ def _check_tags(opened: _TaskFiles, tags: Mapping[str, int], encoding: Encoding)
     """
     path, section, scheme = opened.recipe.data.train_name, opened.section, opened.files.target
     column = f"Set the tag column: --set {section}.tag_column=N"
-    only = next(iter(tags), schemes.OUTSIDE)
-    if len(tags) == 1 and (only == schemes.OUTSIDE or not scheme.has_spans):
+    if len(tags) == 1 and (schemes.OUTSIDE in tags or not scheme.has_spans):
         choose = "Choose the column of the tags with --tag-column N (in a recipe data.tag_column)"
         raise InputError(
-            f"every token has the tag {only}", path=path, fix=choose if section == "data" else column
+            f"every token has the tag {next(iter(tags))}",
+            path=path,
+            fix=choose if section == "data" else column,
         )
     if len(encoding.labels) > MOST_TAGS:
         raise InputError(
@@ -434,6 +459,7 @@ def tag_data_key(recipe: TagRecipe) -> str:
 
 
 def _is_drawn(recipe: TagRecipe) -> bool:
+    """Return whether the data depends on the seed: sentences, vectors or copies are drawn at random."""
     data = recipe.data
     drawn = recipe.train.shots or recipe.train.replay
     return not data.files("dev") or bool(data.vectors or data.copies or drawn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
@@ -16,7 +17,7 @@ from gonie.formats.spans import SAMPLE
 from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.system.files import lines, refuse_stream
-from gonie.tasks.data_warnings import warning_without_hangul
+from gonie.tasks.data_warnings import note_dropped_types, warn_not_held_out, warning_without_hangul
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import SPLITS
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
@@ -35,6 +36,9 @@ from gonie.text.units import guess_unit, is_korean
 
 HELD_OUT = Scheme(kind="BIOES")
 """The tag scheme of held-out sentences that models of several schemes are scored on."""
+
+MOST_HELD_OUT = 0.5
+"""A larger share held out, rather than a small file, is why no sentence is left to train on."""
 
 
 class TagFile(NamedTuple):
@@ -143,16 +147,20 @@ class TagFiles:
         return everything if self._data.files("dev") else self._hold_out(everything, _silent)[0]
 
     def _hold_out(self, stream: Iterable[Sentence], note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:
+        share = self._data.holdout
         train, dev = self._held_out(stream, inside=False), list(self._held_out(stream, inside=True))
-        if not dev or next(iter(train), None) is None:
-            note(
-                "no dev file, and too few sentences to hold out: the training sentences are used as dev "
-                "sentences"
+        rest = next(iter(train), None)
+        if rest is None and share > MOST_HELD_OUT:
+            name = self._data.train_name
+            raise RecipeError(
+                [f"data.holdout: {share} leaves no sentence of {name} to train on; set a smaller share"]
             )
+        if not dev or rest is None:
+            warn_not_held_out("sentence", share, "too few sentences to hold out", note)
             return stream, list(stream)
         note(
             f"no dev file: held out {count(len(dev), 'sentence')} of {self._data.train_name} "
-            f"(data.holdout = {self._data.holdout})"
+            f"(data.holdout = {share})"
         )
         return train, dev
 
@@ -168,6 +176,7 @@ class TagFiles:
             tell(str(survey.path), chosen, note)
             if not stream.has_labels:
                 note(f"warning: {survey.path} has no entities: every token has the tag O")
+        note_dropped_types(f"{self._section}.types", sum((each.dropped for each in streams), Counter()), note)
 
     def read(self, split: Literal["dev", "test"], note: Note) -> list[Sentence]:
         """Return the sentences of all files of a split."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
@@ -50,6 +51,8 @@ class TagStream:
         self._types = types
         self.has_labels = False
         """Whether a sentence that was read has a tag other than O."""
+        self.dropped: Counter[str] = Counter()
+        """How many entities of each type became O in the last pass, because they are not of ``types``."""
 
     def __iter__(self) -> Iterator[Sentence]:
         if not self._keep:
@@ -59,6 +62,7 @@ class TagStream:
         return iter(self._kept)
 
     def _read(self) -> Iterator[Sentence]:
+        self.dropped.clear()
         for plain in self.source:
             sentence = in_domain(plain, self._domain)
             if sentence.tags is None:
@@ -78,6 +82,8 @@ class TagStream:
             tags = schemes.convert(tags, self._scheme, self._target)
             others = self._labels.rename_spans(sentence.unreachable)
             if self._types:
+                labels = (label for _, _, label in schemes.to_spans(tags, self._target))
+                self.dropped.update(label for label in labels if label not in self._types)
                 tags = schemes.keep_types(tags, self._target, self._types)
                 others = tuple(span for span in others if span[2] in self._types)
             yield dataclasses.replace(sentence, tags=tuple(tags), unreachable=others)
