@@ -18,7 +18,7 @@ FOLD: OverflowMethod = "fold"
 """How lines in cells are wrapped. An ellipsis, Rich's default, also cuts wide letters that fit."""
 
 PIPED_WIDTH = 1000
-"""The columns of a console that is no terminal. Tables are as wide as their cells, so that lines stay whole."""
+"""The columns of a console that is no terminal: so many that no row of a table is wrapped."""
 RULE_WIDTH = 80
 """The most columns of a line across such a console."""
 

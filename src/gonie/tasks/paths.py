@@ -162,7 +162,7 @@ def _problem(path: str, mark: PathTo) -> str | None:
 
 
 def _missing(path: str) -> str | None:
-    """Return a message if there is no such file. Other problems, such as a loop of links, appear on reading."""
+    """Return a message if there is no such file. Other problems, such as a folder, appear on reading."""
     try:
         locate(path).stat()
     except FileNotFoundError:
