@@ -34,6 +34,9 @@ from gonie.text.types import Sentence
 # Tests run in parallel, one per core, so more threads would only slow them down. Torch reads this on import.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# pytest-xdist sets it to 80. Without it, the output of commands is as wide as in a pipe.
+os.environ.pop("COLUMNS", None)
+
 # Hypothesis fails an example that takes 0.2 seconds, as any may on a busy machine. With CI=true it does not.
 settings.register_profile("without a deadline", settings(), deadline=None)
 settings.load_profile("without a deadline")

@@ -100,3 +100,7 @@ def test_ensembles_and_passes_are_scored(tagged: Any, classified: Any, tmp_path:
         gonie.evaluate(folder, SENTENCES, ensemble=[tagged.model])
     with pytest.raises(gonie.InputError, match="mc_dropout cannot be combined with ensemble"):
         gonie.evaluate(folder, SENTENCES, ensemble=[folder], mc_dropout=3)
+    wrong: Any
+    for wrong in ({"mc_dropout": "5"}, {"mc_dropout": 2, "seed": 0.5}, {"noise": True, "limit": "9"}):
+        with pytest.raises(gonie.InputError, match=f"{[*wrong][-1]} must be a whole number: "):
+            gonie.evaluate(folder, SENTENCES, **wrong)

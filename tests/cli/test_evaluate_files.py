@@ -85,6 +85,8 @@ def test_files_have_the_name_of_their_stem(gonie: Gonie, toy: Path, toy_run: Pat
     assert list(json.loads((tmp_path / "s.json").read_text("utf-8"))["domains"]) == ["test", "web"]
     again = gonie("evaluate", toy_run, other, other)
     assert again.refused("two files have the name web", "NAME=FILE")
+    named = gonie("evaluate", toy_run, f"a={toy / 'test.conll'}", f"a={other}")
+    assert named.refused("two files have the name a", "Give each its own name")
 
 
 def test_a_file_whose_name_has_an_equals_sign_is_one_file(

@@ -486,7 +486,7 @@ OTHER_FILES = [
 MISTAKES = [*COMMANDS, *OPTIONS, *RECIPES_AND_KEYS, *FILES_AND_COLUMNS, *OTHER_FILES]
 
 CALLS = [
-    ('train("ner", "absent.conll")', "{folder}/absent.conll: file not found. Check the name"),
+    ('train("ner", "absent.conll")', "data.train: file not found: absent.conll"),
     (
         'train("classify", "mine.conll")',
         "{folder}/mine.conll: a file of tagged sentences, not of labelled texts (conll: one token "

@@ -297,6 +297,27 @@ def test_a_file_given_twice_is_refused(gonie: Gonie, toy: Path) -> None:
     assert outcome.refused("data.train is given twice", "--set")
 
 
+def test_all_missing_files_are_named_with_their_keys_before_any_is_read(
+    gonie: Gonie, toy: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "test.conll").write_text("Anna\tO\n")
+    keys = ("data.test", "data.replay", "heads.pos.train")
+    changes = [part for key in keys for part in ("--set", f"{key}={tmp_path / 'tets.conll'}")]
+    outcome = gonie("train", toy / "toy.toml", *changes, "--out", tmp_path / "run")
+    missing = f"file not found: {tmp_path / 'tets.conll'}. Did you mean {tmp_path / 'test.conll'}?"
+    assert outcome.refused("3 problems", *(f"{key}: {missing}" for key in keys))
+    assert not outcome.out
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("command", ["train", "check-gradients"])
+def test_two_values_of_a_key_are_refused(gonie: Gonie, toy: Path, command: str) -> None:
+    """One of them would be lost, as in a comparison. The same value twice changes nothing."""
+    same = ("--set", "train.decay=0.1", "--set", "train.decay=0.1")
+    twice = gonie(command, toy / "toy.toml", *same, "--set", "train.lr=0.1", "--set", "train.lr=0.2")
+    assert twice.refused("train.lr is set twice: to 0.1 and to 0.2")
+
+
 def test_a_fourth_file_is_refused(gonie: Gonie, toy: Path) -> None:
     assert gonie("train", "ner", *[toy / "train.conll"] * 4).refused("at most three files")
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from gonie import load
-from gonie.errors import GonieError, InputError, RecipeError
+from gonie.errors import GonieError, RecipeError
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.checkpoint import read_tensors
 from gonie.training.loop import Epoch, Step
@@ -109,11 +109,11 @@ def test_the_stored_recipe_has_absolute_paths(
 
 def test_a_failed_start_leaves_no_folder(toy: Path, tmp_path: Path, silence: Any) -> None:
     recipe = load_recipe(toy / "toy.toml", ["data.train=nowhere.conll"])
-    with pytest.raises(InputError, match=r"nowhere\.conll"):
+    with pytest.raises(RecipeError, match=r"data\.train: file not found: nowhere\.conll"):
         start_run(recipe, tmp_path / "run", silence)
     assert not (tmp_path / "run").exists()
     (tmp_path / "mine").mkdir()
-    with pytest.raises(InputError):
+    with pytest.raises(RecipeError):
         start_run(recipe, tmp_path / "mine", silence)
     assert (tmp_path / "mine").is_dir(), "a folder that was there before stays"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,6 +52,9 @@ def evaluate(
     ``repair``, ``decode``, ``bias``, ``text_column``, ``label_column``, ``tag_column`` and others.
     """
     with python_messages():
+        for name, number in {"mc_dropout": mc_dropout, "seed": seed, "limit": limit}.items():
+            if number is not None and not isinstance(number, Integral):
+                raise InputError(f"{name} must be a whole number: {number!r}")
         found, folder = loaded(model)
         if mc_dropout is not None:
             if ensemble:

@@ -243,7 +243,8 @@ def parse_files(arguments: Sequence[str]) -> NamedFiles:
         name, file = (Path(argument).stem, Path(argument)) if whole else (name, Path(path))
         if name in found:
             raise InputError(
-                f"two files have the name {name}: {found[name]} and {file}", fix="Name them: NAME=FILE"
+                f"two files have the name {name}: {found[name]} and {file}",
+                fix="Name them: NAME=FILE" if whole else "Give each its own name",
             )
         found[name] = file
     return NamedFiles(found, named)

@@ -75,4 +75,4 @@ def tsv(comparison: SequenceComparison) -> str:
 def _percent(spread: Spread | None) -> str:
     if spread is None:
         return NOTHING
-    return f"{100 * spread.mean:.2f}" + ("" if spread.sd is None else f" ± {100 * spread.sd:.2f}")
+    return f"{100 * spread.mean:z.2f}" + ("" if spread.sd is None else f" ± {100 * spread.sd:.2f}")

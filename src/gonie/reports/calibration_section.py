@@ -44,7 +44,7 @@ def calibration_section(calibration: Calibration, *, noun: str, scores: Mapping[
             f"{each.count:,}",
             percent(each.confidence),
             percent(each.accuracy),
-            f"{100 * (each.accuracy - each.confidence):+.2f}",
+            f"{100 * (each.accuracy - each.confidence):+z.2f}",
             names=header,
         )
         for each in calibration.width.bins

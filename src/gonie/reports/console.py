@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.columns import Columns
 from rich.console import Console, OverflowMethod
+from rich.rule import Rule
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
@@ -15,6 +16,11 @@ from gonie.messages import language, say
 
 FOLD: OverflowMethod = "fold"
 """How lines in cells are wrapped. An ellipsis, Rich's default, also cuts wide letters that fit."""
+
+PIPED_WIDTH = 1000
+"""The columns of a console that is no terminal: so many that no row of a table is wrapped."""
+RULE_WIDTH = 80
+"""The most columns of a line across such a console."""
 
 
 class FoldedTable(Table):
@@ -40,8 +46,14 @@ class FoldedColumns(Columns):
 class MessageConsole(Console):
     """Translates lines, and the headings and captions of tables.
 
-    Cells, headings that are a ``Text``, and text of several styles are data.
+    Cells, headings that are a ``Text``, and text of several styles are data. Without a terminal and a given
+    width (also by the variable COLUMNS), lines are not wrapped.
     """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        if self._width is None and not self.is_terminal:
+            self.width = PIPED_WIDTH
 
     def print(self, *shown: Any, **settings: Any) -> None:
         """Print lines, texts and tables."""
@@ -49,7 +61,8 @@ class MessageConsole(Console):
 
     def rule(self, title: Any = "", **settings: Any) -> None:
         """Print a line across the console with a title."""
-        super().rule(say(title) if isinstance(title, str) else title, **settings)
+        line = Rule(say(title) if isinstance(title, str) else title, **settings)
+        self.print(line, width=None if self.is_terminal else RULE_WIDTH)
 
     def status(self, status: Any, **settings: Any) -> Status:
         """Show what is being done while the block runs."""

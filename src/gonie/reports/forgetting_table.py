@@ -35,4 +35,4 @@ def _rows(old: Mapping[str, Any]) -> Iterator[Markup]:
 
 def _cells(change: Mapping[str, float]) -> tuple[str, str, str]:
     before, after, difference = (100 * change[key] for key in ("before", "after", "change"))
-    return f"{before:.2f}", f"{after:.2f}", f"{difference:+.2f}"
+    return f"{before:.2f}", f"{after:.2f}", f"{difference:+z.2f}"

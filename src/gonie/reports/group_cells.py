@@ -109,8 +109,8 @@ def gap_cells(difference: Gap | None) -> list[str]:
     if difference is None:
         return ["", ""]
     interval = difference.interval
-    bounds = "" if interval is None else f"{100 * interval[0]:+.2f} – {100 * interval[1]:+.2f}"
-    return [f"{100 * difference.score:+.2f}", bounds]
+    bounds = "" if interval is None else f"{100 * interval[0]:+z.2f} – {100 * interval[1]:+z.2f}"
+    return [f"{100 * difference.score:+z.2f}", bounds]
 
 
 def separation_columns() -> list[str]:
@@ -137,7 +137,7 @@ def noise_cells(score: NoiseScore) -> list[str]:
     return [
         "" if score.kind == NONE else f"{score.rate:.0%}",
         percent(score.score),
-        f"{100 * score.change:+.2f}" if score.rate else "",
+        f"{100 * score.change:+z.2f}" if score.rate else "",
         f"{percent(low)}–{percent(high)}" if len(score.scores) > 1 else "",
     ]
 

@@ -214,7 +214,7 @@ def _opened(path: str | PathLike[str], stack: ExitStack) -> tuple[BinaryIO, Bina
 def unreadable(file: Path, error: OSError | ValueError) -> InputError:
     """Return the error for a file that could not be opened or read, with a fix."""
     if isinstance(error, FileNotFoundError):
-        return InputError("file not found", path=file, fix=_missing(file))
+        return InputError("file not found", path=file, fix=missing_advice(file) or "Check the name")
     if isinstance(error, IsADirectoryError):
         return InputError("expected a file, got a folder", path=file, fix=_inside(file))
     if isinstance(error, PermissionError):
@@ -227,14 +227,15 @@ def unreadable(file: Path, error: OSError | ValueError) -> InputError:
     return InputError(f"cannot read the file: {reason}", path=file)
 
 
-def _missing(file: Path) -> str:
+def missing_advice(file: Path) -> str:
+    """Return what may be wrong with the path of a missing file: its folder, or its name. Empty if unknown."""
     if not file.parent.is_dir():
         return f"The folder {file.parent} does not exist either"
     try:
         near = _similar(file.name, os.listdir(file.parent))
     except OSError:
         near = None
-    return f"Did you mean {file.parent / near}?" if near else "Check the name"
+    return f"Did you mean {file.parent / near}?" if near else ""
 
 
 def _similar(name: str, names: list[str]) -> str | None:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from gonie.errors import InputError
+from gonie.system.files import missing_advice
 from gonie.system.outputs import output_problem
 from gonie.tasks.run_files import BEST, BILM, RECIPE, RUNS
 
@@ -157,7 +158,19 @@ def _problem(path: str, mark: PathTo) -> str | None:
         return None
     if mark.what == "run":
         return run_problem(path)
-    return f"file not found: {path}" if mark.what == "file" and not locate(path).exists() else None
+    return _missing(path) if mark.what == "file" else None
+
+
+def _missing(path: str) -> str | None:
+    """Return a message if there is no such file. Other problems, such as a folder, appear on reading."""
+    try:
+        locate(path).stat()
+    except FileNotFoundError:
+        advice = missing_advice(locate(path))
+        return f"file not found: {path}. {advice}" if advice else f"file not found: {path}"
+    except (OSError, ValueError):  # ValueError: a NUL in the name
+        return None
+    return None
 
 
 def run_problem(path: str) -> str | None:

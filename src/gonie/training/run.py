@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from gonie.errors import GonieError, OutputError, ResumeError
+from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
 from gonie.features.lm_text import TokenisingProgress
 from gonie.system.cost import CostMeter, RunCost
 from gonie.system.files import atomic_write
-from gonie.tasks.paths import with_absolute_paths
+from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe, recipe_name
 from gonie.tasks.sections import Recipe
 from gonie.tasks.start import resolve_recipe
@@ -129,6 +129,8 @@ def start_run(recipe: Recipe, folder: Path, display: RunDisplay, *, name: str = 
     ``name`` is the file or the name that the recipe was loaded by. The run remembers it.
     """
     task = TASKS[recipe.task]
+    if problems := missing_paths(recipe):
+        raise RecipeError(problems)
     recipe = resolve_recipe(with_absolute_terms(with_absolute_paths(recipe)), display.note)
     for each in (recipe, *build_variants(recipe).values()):  # all are checked before any training
         choose_device(each.train)

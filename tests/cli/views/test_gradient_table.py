@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from gonie.cli.views.gradient_table import GradientTable
+from gonie.reports.console import MessageConsole
 from gonie.training.gradient_check import BlockCheck
 
 LONG = "embedding.parts.1.encoder.ahead.lstm.weight_ih_l0.and.more"
@@ -27,7 +28,9 @@ def block(name: str = LONG, **values: object) -> BlockCheck:
 
 def shown(*checks: BlockCheck, width: int | None = None) -> str:
     screen = io.StringIO()
-    console = Console(file=screen, width=width or 80, force_terminal=width is not None, no_color=True)
+    console: Console = MessageConsole(
+        file=screen, width=width, force_terminal=width is not None, no_color=True
+    )
     GradientTable(console).end(list(checks), 1e-7)
     return screen.getvalue()
 

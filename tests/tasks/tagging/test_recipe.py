@@ -77,6 +77,15 @@ def test_names_of_numbered_tags_may_be_separated_by_commas() -> None:
     assert recipe.data.tag_names == ["O", "B-PER"]
 
 
+@pytest.mark.parametrize("kind", ["prototypes", "nearest"])
+def test_partial_tags_are_refused_with_a_head_that_needs_all_tags(kind: str) -> None:
+    """Before any file is read: none of these exists."""
+    with pytest.raises(
+        RecipeError, match=rf"model\.head\.kind = {kind}: cannot be combined with data\.partial"
+    ):
+        load_recipe("ner", ["data.train=a", "data.partial=b", f"model.head.kind={kind}"])
+
+
 # --- auxiliary heads -------------------------------------------------------------------------------------
 
 

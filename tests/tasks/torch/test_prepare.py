@@ -100,6 +100,14 @@ def test_settings_without_effect_are_noted(changes: list[str], key: str | None, 
     assert found == ([] if key is None else [key])
 
 
+def test_settings_that_a_start_has_set_are_not_noted(toy: Path) -> None:
+    """A start such as one of ner-ko has context_grams, which its own head needs and the new one may not."""
+    changes = ["data.context_grams=3", "data.backoff=true", "data.columns={pos = 0}"]
+    recipe = load_recipe(toy / "toy.toml", [*changes, "train.start=runs/x"])
+    assert not list(without_effect(recipe))
+    assert len(list(without_effect(load_recipe(toy / "toy.toml", changes)))) == 3
+
+
 @pytest.mark.parametrize("name", recipe_names(*recipe_types("train")))
 def test_shipped_recipes_have_no_settings_without_effect(name: str) -> None:
     recipe = load_recipe(name, absent={"data.train": "not-there"})

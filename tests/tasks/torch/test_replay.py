@@ -277,8 +277,8 @@ def test_replay_needs_a_start_and_its_labels(chain: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        (["model.head.kind=prototypes"], r"model\.head\.kind: prototypes needs full tags"),
-        (["model.head.kind=nearest"], r"model\.head\.kind: nearest needs full tags"),
+        (["model.head.kind=prototypes"], r"prototypes: cannot be combined with .* train\.keep_labels"),
+        (["model.head.kind=nearest"], r"nearest: cannot be combined with .* train\.keep_labels"),
         (["model.head.kind=sigmoid"], "sigmoid supports only one type and O"),
         (["model.head.weights.ORG=2.0"], r"model\.head\.weights: cannot be combined"),
     ],

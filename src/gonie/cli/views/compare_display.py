@@ -26,16 +26,12 @@ if TYPE_CHECKING:
     from gonie.experiments.plan import ComparisonPlan, PlannedRun
     from gonie.experiments.sequence import SequenceComparison
 
-WIDE = 240  # columns if the output is not a terminal
-
 
 class CompareDisplay:
     """Shows a comparison on a console: live on a terminal, otherwise as one line per finished run."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or MessageConsole(highlight=False, soft_wrap=True)
-        if not self._console.is_terminal:
-            self._console.width = max(self._console.width, WIDE)
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=28),

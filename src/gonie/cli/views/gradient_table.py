@@ -17,7 +17,6 @@ from gonie.tasks.torch.synthetic import SyntheticModel
 from gonie.training.fit import COMPILING
 from gonie.training.gradient_check import SINGLE_TOLERANCE, BlockCheck, kinked_parts, step_for
 
-PIPED_WIDTH = 160  # columns if the output is not a terminal, so that each block fits in one line
 COLUMNS = ("block", "shape", "compared", "‖a - n‖", "relative", "float32", "")
 
 
@@ -26,8 +25,6 @@ class GradientTable:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or MessageConsole(highlight=False, soft_wrap=True)
-        if not self._console.is_terminal:
-            self._console.width = PIPED_WIDTH
         self._blocks = 0
 
     def begin(self, instance: SyntheticModel[Any, Any], epsilon: float | None) -> None:

@@ -236,6 +236,16 @@ class TagRecipe(CorpusRecipe):
         return self
 
     @model_validator(mode="after")
+    def _tags_are_known(self) -> TagRecipe:
+        kind = self.model.head.kind
+        if TAG_HEADS[kind].fitted and self.data.partial is not None:
+            raise ValueError(
+                f"model.head.kind = {kind}: cannot be combined with data.partial, because the head needs the "
+                "tag of every token; use another head"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _can_learn_per_window(self) -> TagRecipe:
         if self.train.optimizer != "per-window":
             return self

@@ -30,7 +30,7 @@ class Change(NamedTuple):
     after: float
 
     def __str__(self) -> str:
-        return f"{100 * self.before:.2f} → {100 * self.after:.2f} ({100 * (self.after - self.before):+.2f})"
+        return f"{100 * self.before:.2f} → {100 * self.after:.2f} ({100 * (self.after - self.before):+z.2f})"
 
     def to_json(self) -> dict[str, float]:
         """Return the scores and their difference."""

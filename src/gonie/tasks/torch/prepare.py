@@ -66,9 +66,12 @@ def _refuse_unused_gazetteers(recipe: CorpusRecipe) -> None:
 
 
 def without_effect(recipe: CorpusRecipe) -> Iterator[tuple[str, str]]:
-    """Yield the data settings of a recipe that change nothing, and what they need."""
-    data, model = recipe.data, recipe.model
-    if data.backoff and data.token_unit != "morpheme":
+    """Yield the data settings of a recipe that change nothing, and what they need.
+
+    Settings of words and features are left out if they are those of ``train.start``.
+    """
+    data, model, own = recipe.data, recipe.model, recipe.train.start is None
+    if own and data.backoff and data.token_unit != "morpheme":
         yield "data.backoff", f"data.unit is {data.token_unit}, and only morphemes are cut into syllables"
     if isinstance(data, NoisyCorpusConfig) and not data.noise.copies and data.noise != NoiseConfig():
         yield "data.noise.kinds", "there are no noisy copies; for example, --set data.noise.copies=1"
@@ -83,7 +86,7 @@ def without_effect(recipe: CorpusRecipe) -> Iterator[tuple[str, str]]:
         yield "data.vectors", "the model has no word embeddings; for example, --set model.words.width=100"
     if data.correct_typos and model.words is None:
         yield "data.correct_typos", "the model has no word embeddings, and characters keep typing errors"
-    if "context" not in model.groups:
+    if own and "context" not in model.groups:
         unused = "the model has no context features; add context to model.features.groups"
         if data.further_columns:
             yield "data.columns", unused

@@ -74,8 +74,8 @@ class HeadPlan(NamedTuple):
         if isinstance(self.objective, AnyOf):
             raise RecipeError(
                 [
-                    f"model.head.kind: {self.config.kind} needs full tags, without data.partial and kept "
-                    "types (train.keep_labels); use another head"
+                    f"model.head.kind = {self.config.kind}: cannot be combined with data.partial or "
+                    "train.keep_labels, because the head needs the tag of every token; use another head"
                 ]
             )
         if not self.width:
