@@ -147,10 +147,6 @@ def small(arguments: list[str]) -> list[str]:
     named |= arguments[0] == "train" and len(arguments) > 2 and not arguments[2].startswith("-")
     if arguments[0] != "pretrain" and not named:
         settings.append(f"data.train={OWN.get(arguments[1], 'mine.conll')}")
-    ours = {setting.partition("=")[0] for setting in settings}
-    for at in range(len(arguments) - 1, 0, -1):  # a key that is set twice is refused
-        if arguments[at - 1] == "--set" and arguments[at].partition("=")[0] in ours:
-            arguments = [*arguments[: at - 1], *arguments[at + 1 :]]
     return [*arguments, *(part for setting in settings for part in ("--set", setting))]
 
 

@@ -310,15 +310,6 @@ def test_all_missing_files_are_named_with_their_keys_before_any_is_read(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("command", ["train", "check-gradients"])
-def test_two_values_of_a_key_are_refused(gonie: Gonie, toy: Path, command: str) -> None:
-    """One of them would be lost, as in a comparison. The same value twice changes nothing."""
-    twice = gonie(command, toy / "toy.toml", "--set", "train.lr=0.1", "--set", "train.lr=0.2")
-    assert twice.refused("train.lr is set twice: to 0.1 and to 0.2")
-    seeds = gonie(command, toy / "toy.toml", "--set", "train.seed=1", "--set", "train.seed=1", "--seed", 2)
-    assert seeds.refused("train.seed is set twice: to 1 and to 2")
-
-
 def test_a_fourth_file_is_refused(gonie: Gonie, toy: Path) -> None:
     assert gonie("train", "ner", *[toy / "train.conll"] * 4).refused("at most three files")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gonie.cli.options import Changes, RecipeName, with_seed_and_device
+from gonie.cli.options import Changes, RecipeName
 
 SMALLEST_STEP, LARGEST_STEP = 1e-10, 0.1
 NO_FILE = "synthetic.conll"  # stands in for data.train if the recipe has none; never opened
@@ -54,7 +54,7 @@ def check_gradients(
     from gonie.training.loss_terms.term import TermContext
 
     _check_options(epsilon, tolerance)
-    settings = with_seed_and_device(changes, seed=seed, device=None)
+    settings = [*(changes or []), *([f"train.seed={seed}"] if seed is not None else [])]
     loaded = load_recipe(recipe, settings, absent={"data.train": NO_FILE})
     torch.set_num_threads(loaded.train.threads or 1)  # more threads slow down such a small model
     instance = synthetic(loaded)

@@ -353,13 +353,8 @@ def column_settings(
 
 
 def with_seed_and_device(changes: list[str] | None, *, seed: int | None, device: str | None) -> list[str]:
-    """Return the ``KEY=VALUE`` changes, which may not set a key twice, and those of --seed and --device."""
+    """Return the ``KEY=VALUE`` changes, followed by those of --seed and --device."""
     settings = list(changes or [])
     settings += [f"train.seed={seed}"] if seed is not None else []
     settings += [f"train.device={device}"] if device is not None else []
-    values: dict[str, str] = {}
-    for change in settings:
-        key, _, value = (part.strip() for part in change.partition("="))
-        if values.setdefault(key, value) != value:
-            raise InputError(f"{key} is set twice: to {values[key]} and to {value}", fix="Remove one")
     return settings
