@@ -52,7 +52,8 @@ def evaluate(
     ``repair``, ``decode``, ``bias``, ``text_column``, ``label_column``, ``tag_column`` and others.
     """
     with python_messages():
-        for name, number in {"mc_dropout": mc_dropout, "seed": seed, "limit": limit}.items():
+        numbers: dict[str, Any] = {"mc_dropout": mc_dropout, "seed": seed, "limit": limit}
+        for name, number in numbers.items():
             if number is not None and not isinstance(number, Integral):
                 raise InputError(f"{name} must be a whole number: {number!r}")
         found, folder = loaded(model)
