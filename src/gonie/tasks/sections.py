@@ -7,6 +7,7 @@ keys raise an error.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar
@@ -210,7 +211,8 @@ def trained_files(data: Mapping[str, Any]) -> set[Path]:
     named = train if isinstance(train, dict) else {"": train}
     files = [file for name, file in named.items() if name != data.get("leave_out")]
     files += [data.get("partial"), data.get("replay")]
-    return {locate(file).resolve() for file in files if file}
+    real = (os.path.realpath(locate(file)) for file in files if file)  # accepts a loop of links
+    return {Path(path) for path in real}
 
 
 def _by_domain(files: str | dict[str, str] | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ knew only the labels of their own file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic
@@ -144,7 +145,9 @@ def _of_starts(start: Start, reader: MemoryReader[Example], note: Note) -> Itera
 
 def _refuse_training_file(recipe: CorpusRecipe, file: str) -> None:
     """Refuse to replay a training file of the recipe, whose annotators did not know the kept labels."""
-    if locate(file).resolve() in {locate(each).resolve() for each in recipe.data.files("train").values()}:
+    names = [file, *recipe.data.files("train").values()]
+    replay, *train = (os.path.realpath(locate(name)) for name in names)  # accepts a loop of links
+    if replay in train:
         raise RecipeError(
             [f"data.replay: {file} is the training file; name a file with the labels of train.start"]
         )
