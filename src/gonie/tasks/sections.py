@@ -409,9 +409,7 @@ class LearningConfig(Section):
 class EpisodesConfig(Section):
     """Episodic training: each step is a small few-shot task, drawn from the training examples."""
 
-    ways: Size = Field(
-        default=5, description="types, or labels, of an episode; if there are fewer, up to 5 means all"
-    )
+    ways: Size = Field(default=5, description="types, or labels, of an episode; fewer if there are fewer")
     shots: Size = Field(default=5, description="mentions of each type in the support examples")
     queries: Size = Field(default=5, description="query examples of each type")
     number: Size = Field(default=100, description="episodes of an epoch")

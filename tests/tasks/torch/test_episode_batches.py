@@ -47,13 +47,6 @@ def test_too_many_shots_are_refused(toy: Path) -> None:
         episodes(toy, "train.episodes.shots=999")
 
 
-def test_too_many_ways_are_refused_unless_they_are_the_default(toy: Path) -> None:
-    """The toy file has two types."""
-    with pytest.raises(InputError, match=r"= 5 examples for train\.episodes\.ways = 50: 2\. Set"):
-        episodes(toy, "train.episodes.ways=50")
-    episodes(toy, "train.episodes.ways=5")
-
-
 def test_shots_that_leave_too_few_examples_are_named(toy: Path) -> None:
     """The file may have enough of them, so the shots of episodes are not the only key to change."""
     with pytest.raises(InputError, match=r"lower number, or raise train\.shots = 5, which limits"):

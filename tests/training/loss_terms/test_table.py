@@ -215,17 +215,6 @@ def test_a_run_with_unknown_terms_is_refused_before_anything_is_written(
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("name", [name for name in LOSS_TERMS if name != "adversary"])
-def test_a_weight_of_zero_is_refused(name: str) -> None:
-    """Such a term would cost time and change nothing."""
-    with pytest.raises(RecipeError, match=rf"loss\.{name}\.(weight|new): must be greater than 0"):
-        check_terms(load_recipe("ner", [f"loss.{name}.weight=0"]))
-
-
-def test_weights_of_the_start_may_be_free_if_new_ones_are_not() -> None:
-    check_terms(load_recipe("ner", ["loss.start-l2.weight=0", "loss.start-l2.new=0.1"]))
-
-
 @pytest.mark.parametrize("name", LOSS_TERMS)
 def test_every_term_of_the_table_has_descriptions(name: str) -> None:
     part = LOSS_TERMS[name]

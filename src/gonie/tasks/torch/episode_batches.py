@@ -57,12 +57,6 @@ class EpisodeBatches:
                 f"{len(self._sampler.types)}",
                 fix=f"Set train.episodes.shots to a lower number{more}",
             )
-        if self._episodes.ways > max(len(self._sampler.types), EpisodesConfig().ways):
-            raise InputError(
-                f"too few types with more than train.episodes.shots = {self._episodes.shots} examples for "
-                f"train.episodes.ways = {self._episodes.ways}: {len(self._sampler.types)}",
-                fix="Set train.episodes.ways to a lower number",
-            )
 
     def size(self, epoch: int) -> int:
         """Return the number of episodes of an epoch."""

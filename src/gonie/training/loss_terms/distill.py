@@ -28,7 +28,7 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 class DistillConfig(Section):
     """Distillation of the old labels from train.start (Hinton et al. 2015; Monaikul et al. 2021)."""
 
-    weight: float = Field(default=1.0, gt=0, description="weight of the divergence from the start")
+    weight: float = Field(default=1.0, ge=0, description="weight of the divergence from the start")
     temperature: float = Field(
         default=1.0, gt=0, description="τ, by which scores are divided; higher is softer"
     )

@@ -26,7 +26,7 @@ TERM = "language-model"
 class WordPredictionConfig(Section):
     """Prediction of the words before and after each token (Rei 2017, arXiv:1704.07156); taggers only."""
 
-    weight: float = Field(default=0.1, gt=0, description="γ, weight of the loss of the two predictions")
+    weight: float = Field(default=0.1, ge=0, description="γ, weight of the loss of the two predictions")
     vocabulary: Size = Field(
         default=7500, description="most frequent words that are predicted; all others are one word"
     )

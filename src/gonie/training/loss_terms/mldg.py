@@ -27,7 +27,7 @@ RADIUS = 0.01
 class MldgConfig(Section):
     """Meta-learning for domain generalisation (Li et al. 2018, arXiv:1710.03463)."""
 
-    weight: float = Field(default=1.0, gt=0, description="β, weight of the loss on the held-out domains")
+    weight: float = Field(default=1.0, ge=0, description="β, weight of the loss on the held-out domains")
     rate: float = Field(
         default=0.1,
         gt=0,

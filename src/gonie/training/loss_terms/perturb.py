@@ -21,7 +21,7 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 class PerturbConfig(Section):
     """Loss on adversarially perturbed token vectors (Miyato et al. 2017, arXiv:1605.07725)."""
 
-    weight: float = Field(default=1.0, gt=0, description="weight of the loss on the perturbed vectors")
+    weight: float = Field(default=1.0, ge=0, description="weight of the loss on the perturbed vectors")
     epsilon: float = Field(
         default=1.0,
         gt=0,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
@@ -22,18 +22,8 @@ class StartL2Config(Section):
         default=0.1, ge=0, description="α, strength of the pull of the weights to the start's"
     )
     new: float = Field(
-        default=0.0,
-        ge=0,
-        validate_default=True,
-        description="β, strength of the pull of new weights (head, adapters) to 0",
+        default=0.0, ge=0, description="β, strength of the pull of new weights (head, adapters) to 0"
     )
-
-    @field_validator("new")
-    @classmethod
-    def _pulls_some_weights(cls, new: float, others: ValidationInfo) -> float:
-        if not new and others.data.get("weight") == 0:
-            raise ValueError("must be greater than 0 if weight is 0")
-        return new
 
 
 class StartL2:

@@ -20,7 +20,7 @@ from gonie.training.loss_terms.term import TermContext, TermPart
 class TransportConfig(Section):
     """Optimal transport of the states to those of train.start (Cuturi 2013, arXiv:1306.0895)."""
 
-    weight: float = Field(default=10.0, gt=0, description="weight of the transport cost")
+    weight: float = Field(default=10.0, ge=0, description="weight of the transport cost")
     cost: Literal["euclidean", "cosine"] = Field(
         default="euclidean",
         description="cost of moving a state: squared euclidean distance per unit, or 1 − cosine",
