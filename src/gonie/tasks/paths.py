@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -45,6 +46,11 @@ def locate(path: str) -> Path:
     if not path.startswith(BUNDLED):
         return Path(path).expanduser()
     return _package_folder("corpora") / path.removeprefix(BUNDLED)
+
+
+def real_path(path: str) -> Path:
+    """Return the absolute path of a file without links. Unlike ``Path.resolve``, accept a loop of links."""
+    return Path(os.path.realpath(locate(path)))
 
 
 def shipped_bilms() -> dict[str, Path]:

@@ -7,7 +7,6 @@ keys raise an error.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar
@@ -19,7 +18,7 @@ from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.augment import KOREAN_KINDS, AugmentConfig
 from gonie.tasks.contextual import ContextualConfig
 from gonie.tasks.parts import ADAPTERS, CHARS, CONTEXTUAL, ENCODERS, choices
-from gonie.tasks.paths import CacheFolder, InputFile, RunFolder, locate
+from gonie.tasks.paths import CacheFolder, InputFile, RunFolder, locate, real_path
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
 from gonie.text.label_map import parse_map
 from gonie.text.noise import KINDS
@@ -180,7 +179,7 @@ class CorpusConfig(Section):
     def dev_is_trained_on(self) -> bool:
         """Whether a dev file is also a training file."""
         train = trained_files(self.model_dump(mode="json"))
-        return any(locate(file).resolve() in train for file in self.files("dev").values())
+        return any(real_path(file) in train for file in self.files("dev").values())
 
     def domains_learned_by(self, earlier: CorpusConfig) -> list[str]:
         """Return the domains that an earlier run was trained on: they have the same name there, or file."""
@@ -211,8 +210,7 @@ def trained_files(data: Mapping[str, Any]) -> set[Path]:
     named = train if isinstance(train, dict) else {"": train}
     files = [file for name, file in named.items() if name != data.get("leave_out")]
     files += [data.get("partial"), data.get("replay")]
-    real = (os.path.realpath(locate(file)) for file in files if file)  # accepts a loop of links
-    return {Path(path) for path in real}
+    return {real_path(file) for file in files if file}
 
 
 def _by_domain(files: str | dict[str, str] | None) -> dict[str, str]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ from pydantic import BaseModel
 from gonie.errors import RecipeError
 from gonie.tasks.lineage import earlier_runs
 from gonie.tasks.parts import TAG_HEADS, TEXT_HEADS
-from gonie.tasks.paths import locate, run_problem
+from gonie.tasks.paths import locate, real_path, run_problem
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import RECIPE
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe, Recipe, trained_files
@@ -185,19 +184,14 @@ def _doubts(recipe: CorpusRecipe) -> Iterator[str]:
 def _scored_dev_files(data: CorpusConfig) -> Iterator[str]:
     """Yield a warning for each test file that is also a dev file. Those trained on are noted elsewhere."""
     trained = trained_files(data.model_dump(mode="json"))
-    dev = {_real(file): _split_key("dev", name) for name, file in data.files("dev").items()}
+    dev = {real_path(file): _split_key("dev", name) for name, file in data.files("dev").items()}
     for name, file in data.files("test").items():
-        path = _real(file)
+        path = real_path(file)
         if path in dev.keys() - trained:
             yield (
                 f"warning: {_split_key('test', name)} is {file}, which is also {dev[path]}. That selects the "
                 "epoch, so the test score says little about new data. Name another file"
             )
-
-
-def _real(file: str) -> Path:
-    """Return the path of a file without links. Unlike ``Path.resolve``, it accepts a loop of links."""
-    return Path(os.path.realpath(locate(file)))
 
 
 def _split_key(split: str, domain: str) -> str:

@@ -8,7 +8,6 @@ knew only the labels of their own file.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic
@@ -19,7 +18,7 @@ from gonie.errors import GonieError, RecipeError
 from gonie.features.balanced_sample import balanced_sample
 from gonie.features.shots import count_sample
 from gonie.tasks.data_warnings import Example, ExampleKind, SharedExamples
-from gonie.tasks.paths import locate
+from gonie.tasks.paths import locate, real_path
 from gonie.tasks.sections import CorpusRecipe, trained_files
 from gonie.tasks.torch.start import Start, label_names
 from gonie.tasks.torch.word_data import Note
@@ -145,9 +144,7 @@ def _of_starts(start: Start, reader: MemoryReader[Example], note: Note) -> Itera
 
 def _refuse_training_file(recipe: CorpusRecipe, file: str) -> None:
     """Refuse to replay a training file of the recipe, whose annotators did not know the kept labels."""
-    names = [file, *recipe.data.files("train").values()]
-    replay, *train = (os.path.realpath(locate(name)) for name in names)  # accepts a loop of links
-    if replay in train:
+    if real_path(file) in map(real_path, recipe.data.files("train").values()):
         raise RecipeError(
             [f"data.replay: {file} is the training file; name a file with the labels of train.start"]
         )
