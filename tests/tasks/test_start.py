@@ -274,7 +274,7 @@ def test_a_domain_that_is_probably_misspelt_is_noted(toy: Path, name: str, meant
 
 def test_a_domain_of_which_a_file_is_given_is_not_what_another_one_meant(toy: Path) -> None:
     files = [f"data.train.{name}={toy / name}.conll" for name in ("train", "dev")]
-    files += [f"data.test.{name}={toy / 'test.conll'}" for name in ("train", "trains")]
+    files += [f"data.test.{name}={toy / 'test.conll'}" for name in ("train", "trian")]
     assert not [note for note in notes(load_recipe("ner", files)) if "Did you mean" in note]
 
 

@@ -335,6 +335,14 @@ def test_a_training_file_without_entities_gets_a_warning(toy: Path, tmp_path: Pa
     assert told in prepared(toy, *files)[1]
 
 
+def test_english_words_in_a_korean_recipe_get_a_warning(toy: Path) -> None:
+    """Most likely, the start of a recipe without a language is Korean."""
+    korean = ("data.language=ko", "data.unit=eojeol")
+    told = f"{toy / 'train.conll'}: warning: no letter is Hangul, but data.language is ko"
+    assert any(note.startswith(told) for note in prepared(toy, *korean)[1])
+    assert not any("Hangul" in note for note in prepared(toy)[1])
+
+
 def test_a_misspelt_type_beside_others_gets_a_warning(toy: Path) -> None:
     """Otherwise the type is silently not learned."""
     told = "warning: data.types has LCO, which is no label of these files. Did you mean LOC?"
