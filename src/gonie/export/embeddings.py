@@ -11,8 +11,10 @@ from gonie.export.elmo import elmo
 from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
+from gonie.export.transformer import transformer
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.embeddings.elmo import ElmoEmbedding
+from gonie.nn.embeddings.transformer import TransformerEmbedding
 from gonie.nn.low_rank import LowRank
 
 
@@ -65,6 +67,7 @@ EMBEDDINGS: dict[type, Callable[[Graph, Any], str | None]] = {
     CharLSTM: char_lstm,
     FeatureEmbedding: features,
     ElmoEmbedding: elmo,
+    TransformerEmbedding: transformer,
     Stack: stack,
     LowRank: low_rank,
     NoEmbedding: no_embedding,

@@ -32,6 +32,8 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "char_lengths": (TensorProto.INT64, ("U",)),
     "bytes": (TensorProto.INT64, ("U", "longest")),
     "spelled": (TensorProto.FLOAT, ("U", "vectors of forms")),
+    "pieces": (TensorProto.INT64, ("W", "L")),
+    "pieces_mask": (TensorProto.BOOL, ("W", "L")),
     "places": (TensorProto.INT64, ("N", "S")),
     "places_mask": (TensorProto.BOOL, ("N", "S")),
 }
@@ -197,6 +199,10 @@ class Graph:
     def linear(self, x: str, weight: Tensor, bias: Tensor) -> str:
         """Add W x + b with ``weight`` (H, D): (…, D) -> (…, H)."""
         return self.add("Add", self.add("MatMul", x, self.weight(weight.T)), self.weight(bias))
+
+    def dense(self, x: str, layer: nn.Linear) -> str:
+        """Add a large linear layer, W x + b: (…, D) -> (…, H)."""
+        return self.linear(x, layer.weight, layer.bias)
 
     def _extra_opsets(self) -> list[onnx.OperatorSetIdProto]:
         names = sorted({node.domain for node in self._nodes} - {""})

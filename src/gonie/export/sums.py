@@ -30,14 +30,18 @@ def bag_sums(graph: Graph, part: Bag) -> str:
 
 
 def _sums(graph: Graph, group: str, table: Tensor, number: str) -> str:
-    """Return the sums at each of ``number`` [R] positions: (R, D).
+    """Return the sums at each of ``number`` [R] positions: (R, D)."""
+    ids, rows = graph.features(group)  # (F,), (F,)
+    return scattered_sums(graph, graph.rows(table, ids), rows, number, table.shape[1])
+
+
+def scattered_sums(graph: Graph, picked: str, rows: str, number: str, width: int) -> str:
+    """Return the sums of vectors (F, D) by their ``rows`` (F,), for ``number`` [R] rows: (R, D).
 
     It uses ScatterElements because ScatterND of onnxruntime adds from several threads without a lock
     (microsoft/onnxruntime#23396), and many features share a position.
     """
-    ids, rows = graph.features(group)  # (F,), (F,)
-    picked = graph.rows(table, ids)  # (F, D)
     columns = graph.add("Unsqueeze", rows, graph.weight([1]))  # (F, 1)
     places = graph.add("Expand", columns, graph.add("Shape", picked))  # (F, D)
-    zeros = graph.add("ConstantOfShape", graph.add("Concat", number, graph.weight([table.shape[1]]), axis=0))
+    zeros = graph.add("ConstantOfShape", graph.add("Concat", number, graph.weight([width]), axis=0))
     return graph.add("ScatterElements", zeros, places, picked, axis=0, reduction="add")

@@ -10,6 +10,10 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     form_offsets  (U + 1)   characters of form u are form_chars[form_offsets[u] : form_offsets[u + 1]]
     form_chars
     form_bytes    (U · C)   for a language model: the bytes of each form, C ids each (``byte_spelling``)
+    pieces        (P)       for a transformer: the sub-words of all sentences (``PieceTokenizer``)
+    pieces.offsets (N + 1)  sub-words of sentence i are pieces[pieces.offsets[i] : pieces.offsets[i + 1]]
+    pieces.starts (M)       and pieces.ends (M): those of each token, counted from the first of its sentence
+    pieces.begin            and pieces.end, pieces.width: what the transformer reads besides them, how many
     S.context     (M, …)    for a contextual source S: its vectors of each token, if they are computed once
     G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
     G.ids
@@ -29,6 +33,7 @@ from numpy.typing import NDArray
 
 from gonie.features import ragged
 from gonie.features.byte_spelling import begin_row, end_row
+from gonie.features.piece_batches import PIECES, lay_out_pieces
 from gonie.system.array_folder import Array, ArrayWriter, open_arrays
 
 INDEX = "corpus.json"
@@ -192,6 +197,8 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
         batch[DOMAINS] = arrays[DOMAINS][rows].astype(np.int64)
     if "form_bytes" in arrays:
         batch["bytes"] = _bytes(arrays["form_bytes"], number, forms)
+    if PIECES in arrays:
+        batch |= lay_out_pieces(arrays, rows, flat, mask)
     for name in arrays:
         if name.endswith(CONTEXT):
             batch[name] = _laid_out(arrays[name][flat], mask)

@@ -2,7 +2,8 @@
 
 An ``Encoding`` holds everything that must be the same in training and prediction: the folding, normalisation
 and lookup of words, the character inventory, the sparse feature extractors with their vocabularies, the
-number of bytes per word for a language model, and the labels. It is saved in the bundle as JSON.
+number of bytes per word for a language model, the sub-words of a transformer, and the labels. It is saved in
+the bundle as JSON.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from gonie.features.context import Context
 from gonie.features.corpus import DOMAINS, Corpus, MemorySink, Sink
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.morpheme_features import MorphemeFeatures
+from gonie.features.piece_batches import PIECES
+from gonie.features.pieces import PieceTokenizer
 from gonie.features.spaces import Spaces
 from gonie.features.spelling import Spelling
 from gonie.features.vocabulary import UNKNOWN, Vocabulary
@@ -143,6 +146,7 @@ class Encoding:
         extractors: Sequence[Extractor],
         features: Mapping[str, Vocabulary],
         longest: int = 0,
+        pieces: PieceTokenizer | None = None,
         fold: bool = False,
         correct_typos: bool = False,
     ) -> None:
@@ -156,6 +160,7 @@ class Encoding:
         self.groups = tuple(extractor.name for extractor in self.extractors)  # sparse features, in order
         self.features = dict(features)
         self.longest = longest  # bytes per word for a language model; 0 if there is none
+        self.pieces = pieces  # the sub-words for a transformer, if there is one
         self.fold = fold  # whether words are folded before anything else; not in bundles of older versions
         self.correct_typos = correct_typos  # whether unknown words are looked up by their ``correction``
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
@@ -174,6 +179,7 @@ class Encoding:
         min_feature_count: int,
         extra_words: Iterable[str] = (),
         longest: int = 0,
+        pieces: PieceTokenizer | None = None,
         fold: bool = False,
         correct_typos: bool = False,
     ) -> Encoding:
@@ -191,6 +197,7 @@ class Encoding:
                 for name, counter in counts.features.items()
             },
             longest=longest,
+            pieces=pieces,
             fold=fold,
             correct_typos=correct_typos,
         )
@@ -207,6 +214,7 @@ class Encoding:
             extractors=self.extractors,
             features=self.features,
             longest=self.longest,
+            pieces=self.pieces,
             fold=self.fold,
             correct_typos=self.correct_typos,
         )
@@ -229,9 +237,15 @@ class Encoding:
                 for name, own in self.features.items()
             },
             longest=self.longest,
+            pieces=self.pieces,
             fold=self.fold,
             correct_typos=self.correct_typos,
         )
+
+    @property
+    def has_context(self) -> bool:
+        """Whether a language model or a transformer reads the sentences, which takes most of the time."""
+        return bool(self.longest or self.pieces)
 
     @property
     def vocabularies(self) -> dict[str, Vocabulary]:
@@ -285,8 +299,8 @@ class Encoding:
         sink = sink or MemorySink()
         forms: dict[str, int] = {}
         stream = iter(sentences)
-        tokens, sizes = 0, dict.fromkeys(self.groups, 0)
-        for group in self.groups:
+        tokens, pieces, sizes = 0, 0, dict.fromkeys(self.groups, 0)
+        for group in (*self.groups, *([PIECES] if self.pieces else [])):
             sink.append(f"{group}.offsets", np.zeros(1, dtype=np.int64))
         begun = False  # the first block also writes the start of the first sentence
         while block := list(islice(stream, BLOCK)):
@@ -297,6 +311,8 @@ class Encoding:
             sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
             if domains:
                 sink.append(DOMAINS, domain_numbers(block, domains))
+            if self.pieces is not None:
+                pieces += self._append_pieces(sink, self.pieces, block, pieces)
             if self.fold and self.extractors:
                 block = [*map(with_folded_words, block)]
             for extractor in self.extractors:
@@ -314,7 +330,8 @@ class Encoding:
 
     def _append_empty(self, sink: Sink) -> None:
         nothing = np.zeros(0, dtype=np.int32)
-        for name in ("forms", "tags", *(f"{group}.ids" for group in self.groups)):
+        own = [PIECES, f"{PIECES}.starts", f"{PIECES}.ends"] if self.pieces else []
+        for name in ("forms", "tags", *(f"{group}.ids" for group in self.groups), *own):
             sink.append(name, nothing)
 
     def _append_forms(self, sink: Sink, forms: list[str]) -> None:
@@ -325,6 +342,19 @@ class Encoding:
         sink.append("form_chars", self.chars.ids("".join(spelled)))
         if self.longest:
             sink.append("form_bytes", spell_bytes(map(self._folded, forms), longest=self.longest).ravel())
+        if self.pieces is not None:
+            for name, values in self.pieces.frame.items():
+                sink.append(f"{PIECES}.{name}", values)
+
+    @staticmethod
+    def _append_pieces(sink: Sink, tokenizer: PieceTokenizer, block: list[Sentence], before: int) -> int:
+        """Add the pieces of sentences, after those ``before`` them. Return how many there are."""
+        found = tokenizer.encode(block)
+        sink.append(PIECES, found.ids)
+        sink.append(f"{PIECES}.offsets", before + found.offsets[1:])
+        sink.append(f"{PIECES}.starts", found.starts)
+        sink.append(f"{PIECES}.ends", found.ends)
+        return len(found.ids)
 
     @staticmethod
     def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
@@ -353,6 +383,7 @@ class Encoding:
             "extractors": [{"name": e.name, **e.to_json()} for e in self.extractors],
             "features": {name: vocabulary.to_json() for name, vocabulary in self.features.items()},
             **({"longest": self.longest} if self.longest else {}),
+            **({"pieces": self.pieces.to_json()} if self.pieces else {}),
             **({"fold": True} if self.fold else {}),
             **({"correct_typos": True} if self.correct_typos else {}),
         }
@@ -376,6 +407,7 @@ class Encoding:
             extractors=[EXTRACTORS[e["name"]].from_json(e) for e in value["extractors"]],
             features={name: Vocabulary.from_json(v) for name, v in value["features"].items()},
             longest=int(value.get("longest", 0)),
+            pieces=PieceTokenizer.from_json(value["pieces"]) if "pieces" in value else None,
             fold=bool(value.get("fold", False)),
             correct_typos=bool(value.get("correct_typos", False)),
         )

@@ -118,6 +118,15 @@ _EXTRACTORS: Mapping[str, Validator] = {
     ),
 }
 tag_scheme = record({"kind": text(NAME), "separator": text(NAME), "affix": text(NAME), "typed_inside": flag})
+_PIECES = record(
+    {
+        "tokenizer": text(1 << 26),
+        "joined": flag,
+        "fold": flag,
+        "pooling": text(NAME, of=("first", "mean", "last")),
+        "limit": integer(4, 1 << 16),
+    }
+)
 _ENCODING = record(
     {
         "words": _VOCABULARY,
@@ -129,7 +138,7 @@ _ENCODING = record(
         "extractors": list_of(_extractor, 20),
         "features": mapping_of(_VOCABULARY, 20, NAME),
     },
-    {"longest": integer(3, 1000), "fold": flag, "correct_typos": flag},
+    {"longest": integer(3, 1000), "pieces": _PIECES, "fold": flag, "correct_typos": flag},
 )
 _PASSAGES = record(
     {

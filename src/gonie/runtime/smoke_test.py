@@ -13,6 +13,8 @@ from gonie.features import ragged
 from gonie.features.byte_spelling import spell_bytes
 from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
+from gonie.features.piece_batches import PIECES
+from gonie.features.pieces import PieceTokenizer
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vocabulary import RESERVED, Vocabulary
@@ -50,9 +52,22 @@ def _corpus(encoding: Encoding, sentences: int = 1) -> Corpus:
     }
     if encoding.longest:
         arrays["form_bytes"] = spell_bytes(["é", "a"], longest=encoding.longest).ravel()
+    if encoding.pieces is not None:
+        arrays |= _last_piece(encoding.pieces, sentences)
     for group in encoding.groups:
         arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=tokens)
     return Corpus(arrays, encoding.groups)
+
+
+def _last_piece(pieces: PieceTokenizer, sentences: int) -> dict[str, NDArray[np.generic]]:
+    """Return the sub-words of sentences whose first token has the last one, and whose second has none."""
+    found: dict[str, NDArray[np.generic]] = {
+        PIECES: np.full(sentences, pieces.size - 1, dtype=np.int32),
+        f"{PIECES}.offsets": np.arange(sentences + 1),
+        f"{PIECES}.starts": np.tile([0, 1], sentences),
+        f"{PIECES}.ends": np.ones(TOKENS * sentences, dtype=np.int32),
+    }
+    return found | {f"{PIECES}.{name}": values for name, values in pieces.frame.items()}
 
 
 def _last(vocabulary: Vocabulary, *, places: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from gonie.features.corpus import Corpus
+from gonie.features.pieces import PieceTokenizer
 from gonie.tasks.paths import CacheFolder
 from gonie.tasks.section import Rate, Section
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from gonie.tasks.sections import CorpusConfig
 
 Note = Callable[[str], None]
+PLACES = {"input": ("input",), "output": ("output",), "both": ("input", "output")}
+"""The places where vectors are used, in order, by the recipe's ``at``."""
 
 
 class ContextualConfig(Section):
@@ -78,6 +81,11 @@ class LoadedSource(Protocol):
     @property
     def longest(self) -> int:
         """The number of bytes per word that the encoding must spell; 0 if the source does not read bytes."""
+        ...
+
+    @property
+    def pieces(self) -> PieceTokenizer | None:
+        """The tokenizer of sub-words that the encoding must use; None if the source does not read any."""
         ...
 
     def digest(self) -> bytes:

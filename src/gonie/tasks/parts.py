@@ -14,6 +14,7 @@ from typing import Any
 
 from gonie.tasks.contextual import ContextualSource
 from gonie.tasks.elmo import ELMO
+from gonie.tasks.transformer import TRANSFORMER
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ DISTANCES: dict[str, Part] = {
 }
 """Spaces of squared distances: (width of the states) -> space."""
 
-CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO}
+CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO, "transformer": TRANSFORMER}
 """Sources of contextual embeddings, by their key in ``model``."""
 
 

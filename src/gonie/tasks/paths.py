@@ -24,12 +24,13 @@ SectionType = TypeVar("SectionType", bound=BaseModel)
 
 @dataclass(frozen=True)
 class PathTo:
-    """Marks a key whose values are paths: a file, language model or run to read, a cache, a file to write.
+    """Marks a key whose values are paths.
 
+    They are a file, a language model, a transformer or a run to read, a cache, or a file to write.
     ``words`` are values that are not paths.
     """
 
-    what: Literal["file", "language model", "run", "cache", "output"]
+    what: Literal["file", "language model", "transformer", "run", "cache", "output"]
     words: tuple[str, ...] = ()
 
 
@@ -164,7 +165,7 @@ def _problem(path: str, mark: PathTo) -> str | None:
         return None
     if mark.what == "run":
         return run_problem(path)
-    return _missing(path) if mark.what == "file" else None
+    return _missing(path) if mark.what in ("file", "transformer") else None
 
 
 def _missing(path: str) -> str | None:

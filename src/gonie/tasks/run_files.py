@@ -9,6 +9,7 @@ RUNS = Path("runs")
 RECIPE, BEST = "recipe.toml", "best.safetensors"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"
+TRANSFORMER = "transformer.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
 BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "baselines.json", "report.html"
 FORGETTING = "forgetting.json"
@@ -16,7 +17,7 @@ VARIANTS = "variants"
 HEADS = "heads"
 
 EXAMPLE_RUN = (
-    *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM),
+    *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM, TRANSFORMER),
     *(BUNDLE, EVALUATION, BASELINE_SCORES, FORGETTING, REPORT, VARIANTS),
 )
 """Files that a run over labelled examples may write."""

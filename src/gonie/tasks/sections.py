@@ -422,6 +422,11 @@ class TrainConfig(LearningConfig):
         default="auto",
         description="maximum sentences, or texts, per batch; auto is 1% of the data, between 4 and 32",
     )
+    accumulate: Size = Field(
+        default=1,
+        description="batches whose gradients are added for one step: the steps of larger batches in less "
+        "memory",
+    )
     l2: float = Field(
         default=0.0,
         ge=0,

@@ -90,17 +90,20 @@ def _run_epoch(state: State, setup: TrainingSetup, config: LearningConfig, updat
         batch = next(batches, None)
         if batch is None:
             break
+        tokens = sum(part.tokens for part in batch.parts)
         epochs_done = progress.epoch + progress.batch / size
         rate = learning_rate(config, step=progress.step, epochs_done=epochs_done)
         seed_step(config.seed, progress.step, state.loss.device)
         loss = update(batch, rate=rate, epochs_done=epochs_done)
         state.average.update(progress.step)
-        state.loss += loss * batch.weight  # read once per epoch, so that a step does not wait for the GPU
+        state.loss += loss * sum(
+            part.weight for part in batch.parts
+        )  # read once per epoch, so that a step does not wait for the GPU
         progress.batch += 1
         progress.step += 1
-        progress.tokens += batch.tokens
+        progress.tokens += tokens
         progress.seconds += time.monotonic() - started
-        yield Step(progress.epoch + 1, progress.batch, size, batch.tokens, rate)
+        yield Step(progress.epoch + 1, progress.batch, size, tokens, rate)
     check_loss(state, config)
 
 

@@ -68,16 +68,22 @@ class GradientUpdate:
 
     def __call__(self, batch: StepBatch, *, rate: float, epochs_done: float) -> Tensor:
         """Update the model on a batch. Return its loss before the step, without terms. Shape: ()."""
-        loss, cost = self._costs(batch.content)
         self._optimizer.zero_grad(set_to_none=True)
-        with torch.autograd.set_multithreading_enabled(False):  # a second thread is slower with one device
-            cost.backward()  # type: ignore[no-untyped-call]
+        total = batch.weight + sum(part.weight for part in batch.more)
+        losses = [self._add_gradients(part, part.weight / total) for part in batch.parts]
         for part in self._resting(epochs_done):
             part.zero_grad(set_to_none=True)
         bound_gradients(self._config, self._parameters)
         set_learning_rate(self._optimizer, rate)
         self._optimizer.step()
-        return loss.detach()
+        return losses[0] if len(losses) == 1 else torch.stack(losses).sum()
+
+    def _add_gradients(self, batch: StepBatch, share: float) -> Tensor:
+        """Add the gradients of a batch times its ``share`` in the step. Return its share of the loss."""
+        loss, cost = self._costs(batch.content)
+        with torch.autograd.set_multithreading_enabled(False):  # a second thread is slower with one device
+            (cost if share == 1 else cost * share).backward()  # type: ignore[no-untyped-call]
+        return loss.detach() * share
 
     def _costs(self, batch: Any) -> tuple[Tensor, Tensor]:
         """Return the loss of the model, and the loss with all terms. Shape: () each."""

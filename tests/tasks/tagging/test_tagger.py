@@ -16,7 +16,7 @@ from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
 from gonie.runtime.forward_backward import Lattice
 from gonie.runtime.groups import MOST
-from gonie.runtime.windows import OVERLAP, WINDOW
+from gonie.features.windows import OVERLAP, WINDOW
 from gonie.tasks.tagging import tagger as predictor
 from gonie.tasks.tagging.tagger import MAX_TOKENS, Tagger
 from gonie.text.schemes import problems

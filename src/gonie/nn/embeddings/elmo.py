@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.dropout import standard_dropout
+from gonie.nn.embeddings.layer_mixes import LayerMixes
 from gonie.nn.embeddings.scalar_mix import ScalarMix
 from gonie.nn.protocols import Batch
 
@@ -53,7 +54,7 @@ class ElmoEmbedding(nn.Module):
         self.bilm = bilm.requires_grad_(tuned)
         if tuned and rate is not None:
             self.bilm.rate_scale = rate  # type: ignore[assignment]
-        self.mixes = nn.ModuleList(mixes.values())
+        self.mixes = LayerMixes(mixes.values())
         self.dropout = standard_dropout(dropout)
         self.tuned = tuned
         self.strength = penalty
@@ -66,8 +67,7 @@ class ElmoEmbedding(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return the mixed vectors of the tokens."""
-        layers = self.layers(batch)  # (L, B, T, 2P)
-        vectors: Tensor = self.dropout(torch.cat([mix(layers) for mix in self.mixes], dim=2))
+        vectors: Tensor = self.dropout(self.mixes(self.layers(batch)))
         return vectors
 
     def layers(self, batch: Batch) -> Tensor:
@@ -81,18 +81,8 @@ class ElmoEmbedding(nn.Module):
 
     def penalty(self) -> Tensor:
         """Return the term to add to the loss. Shape: ()."""
-        squares = [mix.weights.square().sum() for mix in self.mixes if isinstance(mix, ScalarMix)]
-        return self.strength * torch.stack(squares).sum()
+        return self.strength * self.mixes.squares()
 
     def report(self) -> list[dict[str, Any]]:
         """Return the name, the share of each layer, and the scale of each mix."""
-        mixes = [mix for mix in self.mixes if isinstance(mix, ScalarMix)]
-        return [
-            {
-                "place": place,
-                "shares": mix.shares().tolist(),
-                "scale": mix.scale.item(),
-                "normalized": mix.normalize,
-            }
-            for place, mix in zip(self.places, mixes, strict=True)
-        ]
+        return self.mixes.report(self.places)

@@ -16,7 +16,7 @@ def load_text_bundle(bundle: TextBundle, threads: int | None = None) -> TextClas
         bundle.forms,
         labels=len(encoding.labels),
         threads=threads,
-        shared=bool(encoding.words.longest),  # a language model keeps all threads busy with one text
+        shared=encoding.words.has_context,  # a language model keeps all threads busy with one text
     )
     scorer.score_texts(smoke_test_texts(encoding))
     return TextClassifier(

@@ -16,7 +16,7 @@ def load_pair_bundle(bundle: PairBundle, threads: int | None = None) -> PairClas
         bundle.forms,
         labels=len(texts.labels),
         threads=threads,
-        shared=bool(texts.words.longest),  # a language model keeps all threads busy with one text
+        shared=texts.words.has_context,  # a language model keeps all threads busy with one text
     )
     scorer.score_texts(smoke_test_texts(texts, sentences=2))
     return PairClassifier(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from gonie.runtime.windows import WINDOW
+from gonie.features.windows import WINDOW
 from gonie.tasks.tagging.labeller import Tagging, text_span
 from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.tokenizers import parse_morphemes

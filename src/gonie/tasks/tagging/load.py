@@ -23,7 +23,7 @@ def load_tag_bundle(bundle: TagBundle, threads: int | None = None) -> Tagger:
         bundle.forms,
         labels=len(encoding.labels),
         threads=threads,
-        shared=bool(encoding.longest),  # a language model keeps all threads busy with one sentence
+        shared=encoding.has_context,  # a language model keeps all threads busy with one sentence
     )
     scorer.scores(smoke_test_batch(encoding))
     rules = allowed(

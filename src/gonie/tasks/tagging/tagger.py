@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from gonie.features.batching import cut, sorted_batches
 from gonie.features.corpus import Corpus, collate
 from gonie.features.encoding import Encoding
+from gonie.features.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import MOST, grouped
 from gonie.runtime.scorer import Scorer
-from gonie.runtime.windows import OVERLAP, WINDOW, TokenWindow, clip_windows, cut_windows
 from gonie.system.thread_map import thread_map
 from gonie.tasks.tagging.candidates import Candidates
 from gonie.tasks.tagging.chunks import tag_in_chunks

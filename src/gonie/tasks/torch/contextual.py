@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from torch import nn
 
 from gonie.features.corpus import Corpus
+from gonie.features.pieces import PieceTokenizer
 from gonie.system.disk_array import cached_array, temporary_array
 from gonie.tasks.contextual import LoadedSource, Note
 from gonie.tasks.parts import CONTEXTUAL
@@ -70,6 +71,11 @@ def synthetic_sources(recipe: CorpusRecipe) -> Sources:
 def spelled_bytes(sources: Sources) -> int:
     """Return the number of bytes per word that the encoding must spell; 0 if no source reads bytes."""
     return max((source.longest for source in sources.values()), default=0)
+
+
+def piece_tokenizer(sources: Sources) -> PieceTokenizer | None:
+    """Return the tokenizer of sub-words that the encoding must use, if a source reads them."""
+    return next((source.pieces for source in sources.values() if source.pieces is not None), None)
 
 
 def digest_sources(sources: Sources) -> bytes:

@@ -24,7 +24,7 @@ from gonie.nn.bilm.bilm import BiLM
 from gonie.nn.embeddings.elmo import ElmoEmbedding
 from gonie.nn.embeddings.scalar_mix import ScalarMix
 from gonie.nn.inference import inferring
-from gonie.tasks.contextual import Note
+from gonie.tasks.contextual import PLACES, Note
 from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 from gonie.tasks.language_model.torch.folder import (
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from gonie.tasks.elmo import ElmoConfig
     from gonie.tasks.sections import CorpusConfig
 
-PLACES = {"input": ("input",), "output": ("output",), "both": ("input", "output")}
-"""The places of the mixes, in order, by the recipe's ``at``."""
 BATCH = {"cpu": (8_000, 256)}
 """Maximum tokens and sentences per batch on a CPU. ``LARGE`` is for a GPU, which small batches leave idle."""
 LARGE = (64_000, 2_048)
@@ -57,6 +55,8 @@ class LoadedElmo:
     """A language model in memory (a ``LoadedSource`` of ``gonie.tasks.contextual``)."""
 
     saved: SavedBilm
+
+    pieces = None
 
     @classmethod
     def load(cls, config: ElmoConfig, data: CorpusConfig, note: Note) -> LoadedElmo:

@@ -25,7 +25,7 @@ from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.forgetting import measure_forgetting
 from gonie.tasks.torch.job import BaselineScores, Evaluated, ExampleJob, Note, RunOutput, Split, TrainedRun
 from gonie.tasks.torch.layers import count_weights, resting_layers
-from gonie.tasks.torch.training_setup import Rows, TrainingSetup
+from gonie.tasks.torch.training_setup import AccumulatedBatches, Rows, TrainingSetup
 
 SHOWN_LABELS = 12
 MOST_TYPES = 12  # maximum number of types whose scores are listed in a line
@@ -36,8 +36,9 @@ def example_setup(job: ExampleJob, model: nn.Module, note: Note) -> TrainingSetu
     config = job.recipe.train
     job.compute_once(model, note)
     sample = DevEvaluator(job, model, "sample", note) if job.size("sample") else None
+    batches = ExampleBatches(job.train, config, next(model.parameters()).device)
     return TrainingSetup(
-        batches=ExampleBatches(job.train, config, next(model.parameters()).device),
+        batches=batches if config.accumulate == 1 else AccumulatedBatches(batches, config.accumulate),
         evaluate=DevEvaluator(job, model, "dev", note).evaluate,
         evaluate_train=sample.score if sample else None,
         weights=model,

@@ -148,6 +148,10 @@ def layer_rates(model: Any, config: TrainConfig) -> dict[str, float]:
 
 
 def part_rates(model: nn.Module) -> dict[str, float]:
-    """Return the learning-rate multiples of parts (``rate_scale``), by the prefix of parameter names."""
+    """Return the learning-rate multiples of parts (``rate_scale``) by the prefix of parameter names.
+
+    The longest prefixes come first, so that a part within a part has its own multiple.
+    """
     scales = {name: getattr(part, "rate_scale", None) for name, part in model.named_modules()}
-    return {f"{name}.": float(scale) for name, scale in scales.items() if scale is not None}
+    own = {f"{name}.": float(scale) for name, scale in scales.items() if scale is not None}
+    return dict(sorted(own.items(), key=lambda item: -len(item[0])))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from torch import Tensor, nn
@@ -25,6 +26,14 @@ class StepBatch(NamedTuple):
     """The number of tokens, to measure speed."""
     weight: int
     """The weight of its mean loss in that of the epoch: its number of examples, or 1."""
+    more: tuple[StepBatch, ...] = ()
+    """Further batches of the step, whose gradients are added (``train.accumulate``)."""
+
+    @property
+    def parts(self) -> Iterator[StepBatch]:
+        """The batches of the step."""
+        yield self._replace(more=())
+        yield from self.more
 
 
 class Batches(Protocol):
@@ -44,6 +53,28 @@ class Batches(Protocol):
     def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
         """Yield the batches of an epoch, from number ``first`` on."""
         ...
+
+
+class AccumulatedBatches:
+    """``batches`` in steps of ``number`` batches, the last of an epoch perhaps of fewer."""
+
+    def __init__(self, batches: Batches, number: int) -> None:
+        self._batches = batches
+        self._number = number
+
+    def size(self, epoch: int) -> int:
+        """Return the number of steps of an epoch."""
+        return -(-self._batches.size(epoch) // self._number)
+
+    def weight(self, epoch: int) -> int:
+        """Return the sum of the weights of an epoch's batches."""
+        return self._batches.weight(epoch)
+
+    def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
+        """Yield the steps of an epoch, from number ``first`` on."""
+        batches = self._batches.batches(epoch, first * self._number)
+        while step := tuple(islice(batches, self._number)):
+            yield step[0]._replace(more=step[1:])
 
 
 class Update(Protocol):

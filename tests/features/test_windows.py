@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gonie.runtime.windows import clip_windows, cut_windows
+from gonie.features.windows import clip_windows, cut_windows
 
 
 @settings(deadline=None, max_examples=200)
