@@ -44,6 +44,11 @@ class TransformerConfig(ContextualConfig):
         le=1,
         description="learning rate of a layer of a tuned transformer, as a multiple of that of the one above",
     )
+    fixed: int = Field(
+        default=0,
+        ge=0,
+        description="lowest layers of a tuned transformer that are not tuned; 1: the vectors of its input",
+    )
     l2: float = Field(
         default=0.001,
         ge=0,

@@ -32,7 +32,8 @@ class TransformerEmbedding(nn.Module):
     transformers do. ``layers`` are the K layers that are mixed, counted from 0, the input vectors. ``mixes``
     has one mix of K layers per place, by name. ``penalty`` times ‖w‖² of their weights is added to the loss.
     ``rate`` multiplies the learning rate of the top layer of a tuned encoder, and ``layer_rate`` that of each
-    layer once more than that of the layer above it.
+    layer once more than that of the layer above it. The lowest ``fixed`` layers are not tuned, the first of
+    which is the input.
 
     Shape: (B, T, H · mixes).
     """
@@ -51,6 +52,7 @@ class TransformerEmbedding(nn.Module):
         penalty: float,
         rate: float | None = None,
         layer_rate: float = 1.0,
+        fixed: int = 0,
     ) -> None:
         super().__init__()
         self.places = tuple(mixes)
@@ -64,6 +66,8 @@ class TransformerEmbedding(nn.Module):
         self.strength = penalty
         if tuned and rate is not None:
             _set_rates(encoder, rate, layer_rate)
+        if tuned and fixed:
+            _fix(encoder, fixed)
 
     def train(self, mode: bool = True) -> TransformerEmbedding:
         """Set the training mode. A frozen encoder stays in evaluation mode, without dropout."""
@@ -114,3 +118,11 @@ def _set_rates(encoder: nn.Module, rate: float, layer_rate: float) -> None:
     encoder.rate_scale = rate * layer_rate ** len(blocks)  # type: ignore[assignment]
     for depth, block in enumerate(reversed(blocks)):
         block.rate_scale = rate * layer_rate**depth  # type: ignore[assignment]
+
+
+def _fix(encoder: nn.Module, number: int) -> None:
+    """Turn off the training of the lowest layers, the first of which is everything below the others."""
+    blocks = list(encoder_blocks(encoder))
+    upper = {id(parameter) for block in blocks[number - 1 :] for parameter in block.parameters()}
+    for parameter in encoder.parameters():
+        parameter.requires_grad_(id(parameter) in upper)

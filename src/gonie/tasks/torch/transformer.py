@@ -148,6 +148,7 @@ class LoadedTransformer:
             penalty=config.l2,
             rate=config.rate,
             layer_rate=config.layer_rate,
+            fixed=config.fixed,
         )
 
 
