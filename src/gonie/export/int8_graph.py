@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from onnx import TensorProto
 from torch import Tensor, nn
 
-from gonie.export.compact import TINY, quantize_rows
+from gonie.export.compact import quantize_rows
 from gonie.export.graph import Graph, Recurrence
 from gonie.export.int8_lstm import int8_lstm
 
-SEVEN_BITS, EIGHT_BITS, ZERO = 63, 127, 128  # steps on each side of 0, and the zero point of vectors
+BLOCK = 32  # neighbouring weights of a transformer that share a scale
 SMALL = 4096  # smaller tables are not quantised
 
 
@@ -19,8 +18,8 @@ class Int8Graph(Graph):
 
     Table rows are converted to floats when they are looked up. An LSTM uses int8 products if the ``ranges``
     of its inputs were measured (``int8_lstm``). The weights of other recurrences, and those of the graph of
-    forms, are converted to floats when the graph is loaded. The linear layers of a transformer use int8
-    products with a scale for each vector.
+    forms and of transformers, are converted to floats when the graph is loaded. Int8 products in a
+    transformer would change too many predictions: each of its layers adds to the error of those below.
     """
 
     def rows(self, table: Tensor, ids: str) -> str:
@@ -47,25 +46,13 @@ class Int8Graph(Graph):
         return int8_lstm(self, x, lengths, part, largest)
 
     def dense(self, x: str, layer: nn.Linear) -> str:
-        """Add a linear layer with int8 products: (…, D) -> (…, H).
-
-        Each vector of x is quantised by its own largest value, so a result depends on that vector alone. The
-        weights use seven of the eight bits, so that sums of two products fit 16 bits (``int8_gates``). The
-        vectors have a few values much larger than the others, and need the eighth bit more.
-        """
-        weight = layer.weight.detach().float().cpu().numpy()
-        bytes, scales = quantize_rows(weight, SEVEN_BITS)  # (H, D), (H,)
-        largest = self.add("ReduceMax", self.add("Abs", x), self.weight([-1]), keepdims=1)  # (…, 1)
-        step = self.add("Div", self.add("Max", largest, self._constant(TINY)), self._constant(EIGHT_BITS))
-        shifted = self.add("Add", self.add("Div", x, step), self._constant(ZERO + 0.5))  # rounds below
-        picked = self.add("Cast", shifted, to=TensorProto.UINT8)  # 1 to 255
-        zero, none = self.weight(np.array(ZERO, dtype=np.uint8)), self.weight(np.array(0, dtype=np.int8))
-        sums = self.add("MatMulInteger", picked, self.weight(bytes.T), zero, none)
-        product = self.add("Mul", self.add("Cast", sums, to=TensorProto.FLOAT), step)
-        return self.add("Add", self.add("Mul", product, self.weight(scales)), self.weight(layer.bias))
-
-    def _constant(self, value: float) -> str:
-        return self.weight(np.array(value, dtype=np.float32))
+        """Add a linear layer whose weights are stored as int8, with a scale for each ``BLOCK`` of a row."""
+        height, width = layer.weight.shape
+        size = BLOCK if width % BLOCK == 0 else width
+        blocks = self.matrices(layer.weight.reshape(height, width // size, size))
+        weight = self.add("Reshape", blocks, self.weight([height, width]))
+        product = self.add("MatMul", x, self.add("Transpose", weight, perm=[1, 0]))
+        return self.add("Add", product, self.weight(layer.bias))
 
     def _new_graph(self) -> Graph:
         return Int8Graph(longest=self.longest, ranges=self.ranges)
