@@ -21,7 +21,8 @@ from gonie.errors import InputError
 from gonie.features.analyses import Analyses
 from gonie.features.byte_spelling import spell_bytes
 from gonie.features.context import Context
-from gonie.features.corpus import DOMAINS, Corpus, MemorySink, Sink
+from gonie.features.corpus import DOMAINS, EXTERNAL, EXTERNAL_ROWS, Corpus, MemorySink, Sink
+from gonie.features.external_vectors import check_vectors
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spaces import Spaces
@@ -145,6 +146,7 @@ class Encoding:
         longest: int = 0,
         fold: bool = False,
         correct_typos: bool = False,
+        external: int = 0,
     ) -> None:
         self.words = words
         self.chars = chars
@@ -158,6 +160,7 @@ class Encoding:
         self.longest = longest  # bytes per word for a language model; 0 if there is none
         self.fold = fold  # whether words are folded before anything else; not in bundles of older versions
         self.correct_typos = correct_typos  # whether unknown words are looked up by their ``correction``
+        self.external = external  # width of the external vectors that sentences must have; 0: none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
         self._cached = lru_cache(maxsize=CACHE_SIZE)(self._id_and_spelling)
 
@@ -176,6 +179,7 @@ class Encoding:
         longest: int = 0,
         fold: bool = False,
         correct_typos: bool = False,
+        external: int = 0,
     ) -> Encoding:
         """Build the vocabularies from ``counts``. Pretrained ``extra_words`` follow the counted words."""
         return cls(
@@ -193,6 +197,7 @@ class Encoding:
             longest=longest,
             fold=fold,
             correct_typos=correct_typos,
+            external=external,
         )
 
     def with_labels(self, labels: Iterable[str], scheme: Scheme) -> Encoding:
@@ -209,6 +214,7 @@ class Encoding:
             longest=self.longest,
             fold=self.fold,
             correct_typos=self.correct_typos,
+            external=self.external,
         )
 
     def merged(self, other: Encoding, labels: Iterable[str] | None = None) -> Encoding:
@@ -231,6 +237,7 @@ class Encoding:
             longest=self.longest,
             fold=self.fold,
             correct_typos=self.correct_typos,
+            external=self.external,
         )
 
     @property
@@ -286,6 +293,7 @@ class Encoding:
         forms: dict[str, int] = {}
         stream = iter(sentences)
         tokens, sizes = 0, dict.fromkeys(self.groups, 0)
+        vectors = 0
         for group in self.groups:
             sink.append(f"{group}.offsets", np.zeros(1, dtype=np.int64))
         begun = False  # the first block also writes the start of the first sentence
@@ -297,6 +305,11 @@ class Encoding:
             sink.append("tags", _tag_ids(block, self.label_ids if tag_ids is None else tag_ids))
             if domains:
                 sink.append(DOMAINS, domain_numbers(block, domains))
+            if self.external:
+                table, rows = self._external_vectors(block)
+                sink.append(EXTERNAL, table.ravel())
+                sink.append(EXTERNAL_ROWS, vectors + rows)
+                vectors += len(table)
             if self.fold and self.extractors:
                 block = [*map(with_folded_words, block)]
             for extractor in self.extractors:
@@ -316,6 +329,9 @@ class Encoding:
         nothing = np.zeros(0, dtype=np.int32)
         for name in ("forms", "tags", *(f"{group}.ids" for group in self.groups)):
             sink.append(name, nothing)
+        if self.external:
+            sink.append(EXTERNAL, np.zeros(0, dtype=np.float32))
+            sink.append(EXTERNAL_ROWS, np.zeros(0, dtype=np.int64))
 
     def _append_forms(self, sink: Sink, forms: list[str]) -> None:
         known = [self._cached(form) for form in forms]
@@ -330,6 +346,15 @@ class Encoding:
     def _form_ids(block: list[Sentence], forms: dict[str, int]) -> NDArray[np.int32]:
         ids = [forms.setdefault(word, len(forms)) for sentence in block for word in sentence.words]
         return np.array(ids, dtype=np.int32)
+
+    def _external_vectors(self, block: list[Sentence]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return the external vectors of the sentences (R, D), and the row of each token (M,)."""
+        found = [(check_vectors(each, self.external), len(each)) for each in block if each.words]
+        owners = [len(own) for own, _ in found]  # 1, or the number of tokens
+        table = np.concatenate([own for own, _ in found]) if found else np.zeros((0, self.external))
+        repeats = [np.full(rows, tokens // rows) for rows, (_, tokens) in zip(owners, found, strict=True)]
+        each = np.concatenate(repeats) if repeats else np.zeros(0, dtype=np.int64)
+        return table.astype(np.float32, copy=False), np.repeat(np.arange(len(table)), each)
 
     def _feature_ids(
         self, block: list[Sentence], extractor: Extractor
@@ -355,6 +380,7 @@ class Encoding:
             **({"longest": self.longest} if self.longest else {}),
             **({"fold": True} if self.fold else {}),
             **({"correct_typos": True} if self.correct_typos else {}),
+            **({"external": self.external} if self.external else {}),
         }
 
     @classmethod
@@ -378,6 +404,7 @@ class Encoding:
             longest=int(value.get("longest", 0)),
             fold=bool(value.get("fold", False)),
             correct_typos=bool(value.get("correct_typos", False)),
+            external=int(value.get("external", 0)),
         )
 
 

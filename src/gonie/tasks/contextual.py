@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 Note = Callable[[str], None]
 
 
-class ContextualConfig(Section):
-    """The recipe keys of every contextual source. A source adds its own keys."""
+class SourceConfig(Section):
+    """The recipe keys of every source of vectors, contextual or external. A source adds its own keys."""
+
+    of_files: ClassVar[tuple[str, ...]] = ()
+    """Keys that belong to the data files of a recipe, which a model does not take from its start."""
 
     at: Literal["input", "output", "both"] = Field(
         default="input",
@@ -36,15 +39,6 @@ class ContextualConfig(Section):
     )
     dropout: Rate = Field(
         default=0.0, description="dropout on the contextual vectors, in addition to model.dropout.input"
-    )
-    tuned: bool = Field(
-        default=False, description="fine-tune the source; if false, its vectors are computed once"
-    )
-    rate: float = Field(
-        default=0.1, gt=0, description="learning rate of a tuned source, as a multiple of train.lr"
-    )
-    cache: CacheFolder | None = Field(
-        default=None, description="folder that caches the vectors for later runs; unset: not cached"
     )
 
     @property
@@ -63,10 +57,24 @@ class ContextualConfig(Section):
         return ""
 
 
+class ContextualConfig(SourceConfig):
+    """The recipe keys of every contextual source, whose vectors gonie computes."""
+
+    tuned: bool = Field(
+        default=False, description="fine-tune the source; if false, its vectors are computed once"
+    )
+    rate: float = Field(
+        default=0.1, gt=0, description="learning rate of a tuned source, as a multiple of train.lr"
+    )
+    cache: CacheFolder | None = Field(
+        default=None, description="folder that caches the vectors for later runs; unset: not cached"
+    )
+
+
 class Resolved(NamedTuple):
     """The decision about an undecided section."""
 
-    section: ContextualConfig | None
+    section: SourceConfig | None
     """The section to use; None turns the source off."""
     reason: str
     """The decision and its reason, for the user."""
@@ -93,6 +101,16 @@ class LoadedSource(Protocol):
         ...
 
 
+@runtime_checkable
+class GivenSource(Protocol):
+    """A source whose vectors are given with the sentences."""
+
+    @property
+    def given(self) -> int:
+        """The width of the vectors that every sentence must have."""
+        ...
+
+
 class CorpusVectors(Protocol):
     """The vectors of a source for every token of a corpus, computed once."""
 
@@ -113,7 +131,7 @@ class CorpusVectors(Protocol):
         ...
 
 
-def _as_given(section: ContextualConfig, data: CorpusConfig, examples: Iterable[object]) -> Resolved:
+def _as_given(section: SourceConfig, data: CorpusConfig, examples: Iterable[object]) -> Resolved:
     return Resolved(section, "")
 
 
@@ -121,7 +139,7 @@ def _as_given(section: ContextualConfig, data: CorpusConfig, examples: Iterable[
 class ContextualSource:
     """One type of source."""
 
-    section: type[ContextualConfig]
+    section: type[SourceConfig]
     """Its section in a recipe."""
     description: str
     """A short description."""
@@ -133,7 +151,10 @@ class ContextualSource:
     """Builds the source from a run folder, without weights, which are loaded with the network's."""
     synthetic: Callable[[CorpusConfig, int], LoadedSource]
     """Builds a small source with random weights from a seed, for checks without files."""
-    vectors: Callable[[Any, Corpus, Note], CorpusVectors]
-    """Computes the vectors of a corpus by the source's embedding in a network, if it is not trained."""
+    vectors: Callable[[Any, Corpus, Note], CorpusVectors] | None = None
+    """Computes the vectors of a corpus by the source's embedding in a network, if it is not trained.
+
+    None: the corpus has them, because its sentences do.
+    """
     resolve: Callable[[Any, CorpusConfig, Iterable[object]], Resolved] = _as_given
     """Decides about an undecided section, from the data section and the examples of the training file."""

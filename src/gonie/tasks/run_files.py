@@ -10,13 +10,14 @@ RECIPE, BEST = "recipe.toml", "best.safetensors"
 ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.jsonl", "faithfulness.json"
 NETWORK = "network.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
+EXTERNAL = "external.json"
 BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "baselines.json", "report.html"
 FORGETTING = "forgetting.json"
 VARIANTS = "variants"
 HEADS = "heads"
 
 EXAMPLE_RUN = (
-    *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM),
+    *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM, EXTERNAL),
     *(BUNDLE, EVALUATION, BASELINE_SCORES, FORGETTING, REPORT, VARIANTS),
 )
 """Files that a run over labelled examples may write."""

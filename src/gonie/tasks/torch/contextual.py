@@ -12,7 +12,7 @@ from torch import nn
 
 from gonie.features.corpus import Corpus
 from gonie.system.disk_array import cached_array, temporary_array
-from gonie.tasks.contextual import LoadedSource, Note
+from gonie.tasks.contextual import GivenSource, LoadedSource, Note
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import NETWORK
 from gonie.tasks.sections import CorpusRecipe, EmbeddingConfig
@@ -72,6 +72,11 @@ def spelled_bytes(sources: Sources) -> int:
     return max((source.longest for source in sources.values()), default=0)
 
 
+def given_width(sources: Sources) -> int:
+    """Return the width of the vectors that every sentence must have; 0 if no source needs any."""
+    return max((source.given for source in sources.values() if isinstance(source, GivenSource)), default=0)
+
+
 def digest_sources(sources: Sources) -> bytes:
     """Return a digest of all sources."""
     digest = hashlib.sha256()
@@ -101,10 +106,11 @@ def with_context(model: nn.Module, corpus: Corpus, config: EmbeddingConfig, note
     keeps them.
     """
     for part in contextual_parts(model):
-        if part.tuned or not corpus.tokens:
+        compute = CONTEXTUAL[part.name].vectors
+        if compute is None or part.tuned or not corpus.tokens:
             continue
-        vectors = CONTEXTUAL[part.name].vectors(part, corpus, note)
-        folder = config.contextual[part.name].cache
+        vectors = compute(part, corpus, note)
+        folder = getattr(config.contextual[part.name], "cache", None)
         if folder is None:
             array = temporary_array(vectors.shape, vectors.dtype, vectors.fill)
         else:
