@@ -304,6 +304,8 @@ def _array(saved: Any, key: str, path: str) -> NDArray[Any]:
             path=path,
             fix="Save numbers: numpy.savez(path, vectors=array.astype('float32'))",
         ) from None
+    if not isinstance(found, np.ndarray):  # the bytes of an entry that is no array
+        raise InputError(f"{key!r} is no array", path=path, fix="Save it again with numpy.savez")
     return found
 
 
@@ -405,9 +407,8 @@ def _lists(column: Any, path: str) -> NDArray[Any]:
     wrong = np.flatnonzero((lengths != width) | (lengths < 0))
     if len(wrong):
         row = int(wrong[0])
-        found = (
-            "no vector" if lengths[row] < 0 else f"{count(int(lengths[row]), 'number')}, the first {width:,}"
-        )
+        numbers = f"{count(int(lengths[row]), 'number')}, and the first row has {width:,}"
+        found = "no vector" if lengths[row] < 0 else numbers
         raise InputError(f"row {row + 1:,} has {found}", path=path, fix="Write vectors of one width")
     values = column.flatten()
     if values.null_count:

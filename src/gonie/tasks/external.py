@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 KEY = "external"
 """The name of the source in a recipe's ``model``."""
+NO_TASK = f"model.{KEY}: works only with taggers and classifiers; remove it"
 SPLITS: tuple[Literal["train", "dev", "test"], ...] = ("train", "dev", "test")
 
 
@@ -131,7 +132,7 @@ def open_vectors(config: ExternalConfig, data: CorpusConfig, note: Note) -> list
 def _problems(config: ExternalConfig, data: CorpusConfig) -> Iterator[str]:
     """Yield what is wrong with a section, given the data that it belongs to."""
     if not data.vectors_per:
-        yield f"model.{KEY}: works only with taggers and classifiers; remove it"
+        yield NO_TASK
         return
     if config.per not in ("auto", *data.vectors_per):
         yield f"model.{KEY}.per = {config.per}: classifiers read one vector for each text; set it to text"
@@ -172,6 +173,8 @@ def _restore(run: Path) -> LoadedSource:
 
 
 def _synthetic(data: CorpusConfig, seed: int) -> LoadedSource:
+    if not data.vectors_per:
+        raise RecipeError([NO_TASK])
     from gonie.tasks.torch.external import LoadedExternal
 
     return LoadedExternal.synthetic()
