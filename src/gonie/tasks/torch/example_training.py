@@ -121,11 +121,11 @@ def _context(model: EmbeddingConfig) -> Iterator[tuple[str, str]]:
     """Yield a row for each contextual source: its key, and what it is loaded from."""
     for name, config in model.contextual.items():
         values = (getattr(config, key) for key in CONTEXTUAL[name].loaded_by)
-        loaded = " ".join(_shown(value) for value in values if value is not None)
+        loaded = " ".join(_source_value(value) for value in values if value is not None)
         yield "context", f"{name} {loaded}"
 
 
-def _shown(value: Any) -> str:
+def _source_value(value: Any) -> str:
     """Return a value of a recipe. Named files are listed."""
     return " ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
