@@ -266,6 +266,60 @@ def test_a_run_starts_from_another_with_its_own_files_and_replays_with_theirs(
     trained(gonie, *changes, *files, "train.replay=20", out="second")
 
 
+def test_texts_of_several_sentences_have_their_rows_by_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gonie: Gonie
+) -> None:
+    """The texts of a file and of the input are in another order than their rows, and have two sentences."""
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(1)
+    signs, order = generator.choice([-1, 1], 60), generator.permutation(60)
+    texts = [f"Look {n}. Here is Fox today." for n in range(60)]
+    with Path("train.jsonl").open("w", encoding="utf-8") as file:
+        for number in generator.permutation(60):
+            start = texts[number].index("Fox")
+            label = "ORG" if signs[number] > 0 else "THING"
+            record = {"id": int(number), "text": texts[number], "spans": [[start, start + 3, label]]}
+            file.write(json.dumps(record) + "\n")
+    np.savez("v.npz", v=signs[order][:, None] * np.ones(4), id=order)
+    vectors = ("model.external.train=v.npz", "model.external.per=text", "model.external.ids=id")
+    run = trained(gonie, *SMALL, *vectors, "train.epochs=15", "data.train=train.jsonl", "data.holdout=0.2")
+    rows = [json.dumps({"id": int(n), "text": texts[n]}) for n in generator.permutation(60)]
+    Path("new.jsonl").write_text("\n".join(rows), "utf-8")
+    ended = gonie("tag", run, "--file", "new.jsonl", "--vectors", "v.npz", "--output", "jsonl")
+    assert ended.code == 0, ended.err
+    found = [json.loads(line) for line in ended.out.splitlines()]
+    wrong = [
+        each
+        for each in found
+        if [s["label"] for s in each["spans"]] != ["ORG" if signs[each["id"]] > 0 else "THING"]
+    ]
+    assert len(found) == 60
+    assert len(wrong) <= 1
+    Path("other.jsonl").write_text('{"id": 99, "text": "Fox"}\n', "utf-8")
+    ended = gonie("tag", run, "--file", "other.jsonl", "--vectors", "v.npz")
+    assert ended.refused("no row for the id '99' of other.jsonl, line 1")
+
+
+@pytest.mark.parametrize("width", [4, 2, 0])
+def test_a_bundle_whose_width_does_not_fit_its_graph_is_refused(
+    corpus: Path, gonie: Gonie, width: int
+) -> None:
+    run = trained(gonie, *settings("train", "dev"), "train.epochs=1")
+    index = run / "bundle" / "bundle.json"
+    changed = index.read_text("utf-8").replace('"external":3', f'"external":{width}')
+    assert changed != index.read_text("utf-8")
+    index.write_text(changed, "utf-8")
+    with pytest.raises(BundleError):
+        package.load(run)
+
+
+def test_runs_with_other_projections_are_compared(corpus: Path, gonie: Gonie) -> None:
+    changes = [part for change in settings("train", "dev") for part in ("--set", change)]
+    projections = ("--set", "model.external.projection=0,4")
+    ended = gonie("compare", "bilstm-crf", *changes, *projections, "--seeds", "1", "--out", "table")
+    assert ended.code == 0, ended.err
+
+
 def test_a_synthetic_source_is_small_and_a_damaged_width_is_refused(tmp_path: Path) -> None:
     source = LoadedExternal(7)
     for name, content in source.files().items():
