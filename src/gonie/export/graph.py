@@ -32,7 +32,7 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "char_lengths": (TensorProto.INT64, ("U",)),
     "bytes": (TensorProto.INT64, ("U", "longest")),
     "spelled": (TensorProto.FLOAT, ("U", "vectors of forms")),
-    "external": (TensorProto.FLOAT, ("B", "T", "external width")),
+    "external": (TensorProto.FLOAT, ("B", "T", "external_width")),
     "places": (TensorProto.INT64, ("N", "S")),
     "places_mask": (TensorProto.BOOL, ("N", "S")),
 }

@@ -247,7 +247,7 @@ def read_vector_file(path: str | PathLike[str], options: VectorOptions) -> Vecto
             fix="Write a finite vector for each row, for example zeros where there is none",
         )
     if ids is not None and len(ids) != len(found):
-        raise InputError(f"{count(len(found), 'vector')}, but {count(len(ids), 'id')}", path=name)
+        raise InputError(f"{len(found):,} rows of vectors, but {len(ids):,} ids", path=name)
     return VectorFile(name, found, options.per, ids)
 
 
