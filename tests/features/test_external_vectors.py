@@ -86,6 +86,11 @@ def test_one_of_several_arrays_is_named_and_another_has_ids(save: Save) -> None:
         read_vector_file(path, TEXT)
     with pytest.raises(InputError, match="no array 'c'; it has a, b, names, numbers"):
         read_vector_file(path, VectorOptions("text", array="c"))
+    with pytest.raises(InputError, match=r"v\.npz: 2 rows of vectors, but 3 ids"):
+        read_vector_file(
+            save(a=numbered(2), names=np.array(["x", "y", "z"])), VectorOptions("text", "a", "names")
+        )
+    path = save(a=numbered(2), b=numbered(2, 3))
     with pytest.raises(InputError, match="the array 'b' holds no ids"):
         read_vector_file(path, VectorOptions("text", "a", "b"))
 
