@@ -91,6 +91,7 @@ def batch_of(
         "spelling.ids": torch.randint(0, features, (total,)),
         "spelling.offsets": torch.cat([torch.zeros(1, dtype=torch.long), counts.flatten().cumsum(0)]),
         "tags": torch.randint(0, tags, mask.shape).where(mask, -1),
+        "external": torch.randn(*mask.shape, 5) * mask.unsqueeze(2),
     }
 
 

@@ -16,6 +16,7 @@ from gonie.nn import (
     CharCNN,
     CharLSTM,
     ElmoEmbedding,
+    ExternalEmbedding,
     FeatureEmbedding,
     LowRank,
     NoEmbedding,
@@ -54,6 +55,16 @@ def elmo(*, mixes: int, normalize: bool = False, tuned: bool = False) -> nn.Modu
     return ElmoEmbedding(bilm=bilm, mixes=parts, tuned=tuned, dropout=0.5, penalty=0.1)
 
 
+def external(*, places: int = 1, projection: int = 0, normalize: bool = False) -> nn.Module:
+    return ExternalEmbedding(
+        given=5,
+        places=("input", "output")[:places],
+        projection=projection,
+        normalize=normalize,
+        dropout=0.5,
+    )
+
+
 EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "words": words,
     "words_with_fixed": lambda: WordEmbedding(size=8, width=6, fixed=4),
@@ -72,6 +83,9 @@ EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "elmo": lambda: elmo(mixes=1),
     "elmo_normalized": lambda: elmo(mixes=1, normalize=True),
     "elmo_twice_tuned": lambda: elmo(mixes=2, tuned=True),
+    "external": external,
+    "external_projected": lambda: external(projection=4),
+    "external_twice_normalized": lambda: external(places=2, projection=3, normalize=True),
     "none": NoEmbedding,
     "stack": stacked,
 }
@@ -100,6 +114,7 @@ def sentence(batch: Batch, row: int) -> Batch:
         "chars": batch["chars"][forms, : int(char_lengths.max())],
         "char_lengths": char_lengths,
         "bytes": batch["bytes"][torch.cat([torch.arange(2), 2 + forms])],
+        "external": batch["external"][row : row + 1, :length],
         "spelling.ids": batch["spelling.ids"][offsets[0] : offsets[-1]],
         "spelling.offsets": offsets - offsets[0],
     }
@@ -131,6 +146,7 @@ def test_padding_contents_do_not_matter(build: Callable[[], nn.Module], batch: B
     junk["words"] = batch["words"].where(mask, torch.randint(0, 12, mask.shape))
     junk["forms"] = batch["forms"].where(mask, torch.randint(0, 40, mask.shape))
     junk["chars"] = batch["chars"].where(real, torch.randint(0, 20, real.shape))
+    junk["external"] = batch["external"].where(mask.unsqueeze(2), torch.randn(batch["external"].shape))
     torch.testing.assert_close(part(junk)[mask], part(batch)[mask], rtol=0, atol=0)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from gonie.tasks.contextual import ContextualConfig
+from gonie.tasks.contextual import ContextualConfig, SourceConfig
 from gonie.tasks.elmo import ElmoConfig
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.recipe import load_recipe
@@ -29,10 +29,12 @@ def test_invalid_values_are_refused(values: dict[str, object]) -> None:
 @pytest.mark.parametrize("name", CONTEXTUAL)
 def test_every_source_has_the_common_keys_and_a_description(name: str) -> None:
     source = CONTEXTUAL[name]
-    assert issubclass(source.section, ContextualConfig)
+    common = SourceConfig if source.vectors is None else ContextualConfig
+    assert issubclass(source.section, common)
     assert source.description
     assert source.section.__doc__
-    assert set(ContextualConfig.model_fields) < set(source.section.model_fields)
+    assert set(common.model_fields) < set(source.section.model_fields)
+    assert set(source.section.of_files) <= set(source.section.model_fields)
 
 
 @pytest.mark.parametrize("name", CONTEXTUAL)

@@ -24,6 +24,7 @@ from gonie.nn import (
     DotAttention,
     Elman,
     ElmoEmbedding,
+    ExternalEmbedding,
     Last,
     Max,
     Mean,
@@ -93,7 +94,7 @@ BUILT: dict[str, tuple[Mapping[str, object], Kinds]] = {
             "nearest": TextSupportHead,
         },
     ),
-    "contextual": (CONTEXTUAL, {"elmo": ElmoEmbedding}),
+    "contextual": (CONTEXTUAL, {"elmo": ElmoEmbedding, "external": ExternalEmbedding}),
     "compositions": (
         ENCODERS,
         {
@@ -152,6 +153,7 @@ def cases() -> list[tuple[str, str, str]]:
         for role, (table, _) in BUILT.items()
         for name in table
         for task in only.get(role, tasks)
+        if (name, task) != ("external", "pair")  # refused, see test_external.py
     ]
 
 

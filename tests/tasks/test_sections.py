@@ -73,7 +73,7 @@ def test_recipes_have_a_key_for_every_contextual_source(
         assert isinstance(model, type)
         assert issubclass(model, EmbeddingConfig)
         assert (kind.__doc__, kind.__name__) == (TASKS[name].recipe().__doc__, TASKS[name].recipe().__name__)
-        assert list(model.model_fields)[-2:] == ["elmo", "lookup"]
+        assert list(model.model_fields)[-len(CONTEXTUAL) :] == list(CONTEXTUAL)
         assert model.model_fields["lookup"].description == "looked up"
     recipe = load_recipe("bilstm-crf", ["model.lookup.at=output"])
     assert {key: type(config) for key, config in recipe.model.contextual.items()} == {"lookup": LookupConfig}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Integral
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,8 +16,8 @@ from gonie.api.rows import Data, is_path, row_messages, write_rows
 from gonie.api.scores import ModelScores, model_scores
 from gonie.api.settings import python_messages
 from gonie.errors import InputError
-from gonie.tasks.evaluated_files import score_files
-from gonie.tasks.evaluation import FORMAT
+from gonie.tasks.evaluated_files import score_files, vectors_by_name
+from gonie.tasks.evaluation import FORMAT, VECTORS
 from gonie.tasks.robustness import noise_curve
 
 LIMIT = 2000
@@ -36,6 +36,7 @@ def evaluate(
     ensemble: Any = (),
     mc_dropout: int | None = None,
     seed: int = 0,
+    vectors: str | PathLike[str] | Mapping[str, str | PathLike[str]] | None = None,
     **options: Any,
 ) -> ModelScores:
     """Score a model, as ``gonie evaluate`` does.
@@ -48,7 +49,9 @@ def evaluate(
     examples (0: all) are scored with typos, in another case and without spaces (``scores.noise``).
     ``ensemble`` is another model with the same labels or its folder, or a sequence of them: the mean of the
     probabilities of all models is scored. With ``mc_dropout``, it is that of so many passes of the network of
-    a run folder with dropout, drawn with ``seed``. ``options`` are those of the command: ``mode``,
+    a run folder with dropout, drawn with ``seed``. ``vectors`` is the file of the external vectors of the
+    data (.npz or .parquet), for a model that reads them, or a mapping from the names of the data. ``options``
+    are those of the command: ``mode``,
     ``repair``, ``decode``, ``bias``, ``text_column``, ``label_column``, ``tag_column`` and others.
     """
     with python_messages():
@@ -68,17 +71,15 @@ def evaluate(
             given["map"] = _rules(map)
         if "bias" in given:
             given["bias"] = _biases(given["bias"])
-        for name in ("text_column", "label_column"):
-            if isinstance(given.get(name), int):  # as pandas numbers columns
-                given[name] = str(given[name])
-        if isinstance(given.get("text_column"), str):
-            given["text_column"] = [given["text_column"]]
-        evaluator = found.evaluator(given)
+        _name_columns(given)
+        evaluator = found.evaluator([*given, *([] if vectors is None else [VECTORS])])
         columns = (by,) if isinstance(by, str) else tuple(by)
         named = isinstance(data, Mapping)
         parts = data if isinstance(data, Mapping) else {"data": data}
         if not parts:
             raise InputError("no files to score: the mapping is empty", fix="Pass at least one file")
+        if vectors is not None:
+            given[VECTORS] = _vectors(vectors, [str(name) for name in parts])
         with ExitStack() as stack:
             recipe = found.model.recipe.get("data", {})
             files = {
@@ -101,6 +102,30 @@ def evaluate(
             curve = noise_curve([scores.predictions for scores in scored.files.values()], limit=limit)
             scored = replace(scored, noise=curve)
         return model_scores(scored, notes)
+
+
+def _name_columns(given: dict[str, Any]) -> None:
+    """Turn columns that are numbers, as pandas has them, into names, and a single text column into a list."""
+    for name in ("text_column", "label_column"):
+        if isinstance(given.get(name), int):
+            given[name] = str(given[name])
+    if isinstance(given.get("text_column"), str):
+        given["text_column"] = [given["text_column"]]
+
+
+def _vectors(
+    vectors: str | PathLike[str] | Mapping[str, str | PathLike[str]], names: Sequence[str]
+) -> dict[str, str]:
+    """Return the file of vectors of each part of the data by its name."""
+    if not isinstance(vectors, Mapping):
+        return vectors_by_name([fspath(vectors)], names)
+    given = {str(name): fspath(path) for name, path in vectors.items()}
+    if unknown := sorted(given.keys() ^ set(names)):
+        raise InputError(
+            f"vectors and data have different names: {', '.join(unknown)}",
+            fix="Pass the vectors of each part of the data under its name",
+        )
+    return given
 
 
 def _rules(map: str | Mapping[str, str] | Sequence[str]) -> list[str]:

@@ -277,6 +277,7 @@ def _sentence_record(sentence: Sentence, place: str) -> Record:
 
     A sentence with gold spans that its tags cannot express is one that gonie has read, with IOB2 tags.
     """
+    _refuse_vectors(sentence, place)
     tags = sentence.tags or ()
     if len(tags) != len(sentence.words):
         raise InputError(
@@ -301,6 +302,7 @@ def _text_record(row: Any, names: Names, columns: Mapping[str, Any], place: str)
     """Return a labelled text as an object with the columns of the recipe."""
     text, label = columns.get("text_column") or "text", columns.get("label_column") or "label"
     if isinstance(row, LabelledText):
+        _refuse_vectors(row, place)
         labels = list(row.labels)
         return {
             text: with_marks(row.text, row.marks),
@@ -316,6 +318,16 @@ def _text_record(row: Any, names: Names, columns: Mapping[str, Any], place: str)
         f"{place}: not a labelled text: {_shown(row)}",
         fix=f'Pass gonie.LabelledText(text, labels), (text, label), or a row with "{text}" and "{label}"',
     )
+
+
+def _refuse_vectors(example: Sentence | LabelledText, place: str) -> None:
+    """Refuse an example with external vectors, which belong in a file of their own."""
+    if example.vectors is not None:
+        raise InputError(
+            f"{place}: external vectors of examples in memory are not read",
+            fix="Save them in order (numpy.savez) and name the file: model.external.train, .dev or .test in "
+            "training, vectors=FILE in gonie.evaluate",
+        )
 
 
 def _pair_record(row: Any, names: Names, columns: Mapping[str, Any], place: str) -> Record:

@@ -23,6 +23,7 @@ from gonie.cli.views.progress import BulkProgress, StreamProgress
 from gonie.cli.views.stream_output import stream_writer
 from gonie.client.address import is_url
 from gonie.errors import InputError
+from gonie.features.external_vectors import refuse_unread
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.messages import say
@@ -49,14 +50,29 @@ class AnswerCommand:
     output: str | None
     bulk: BulkOptions
     options: Mapping[str, Any] = field(default_factory=dict)
+    vectors: Path | None = None
+    """The file of the external vectors of all rows, in the order of the input."""
 
     def run(self) -> None:
         """Write the predictions to standard output, or with --out to a folder."""
         folder = self.bulk.folder(self.texts, self.files)
+        if self.vectors is not None:
+            self._check_vectors(folder)
         if folder is None:
             self._answer_stream()
         else:
             self._answer_files(folder)
+
+    def _check_vectors(self, folder: Path | None) -> None:
+        """Refuse options that cannot be combined with vectors, which are read whole and in order."""
+        if folder is not None:
+            raise InputError("--vectors cannot be combined with --out", fix="Write to standard output")
+        if is_url(self.model):
+            raise InputError(
+                "--vectors cannot be combined with the URL of a service", fix="Pass a run folder or a bundle"
+            )
+        if reads_stream(bool(self.texts), self.files):
+            raise InputError("--vectors cannot be combined with a stream", fix="Pass --file FILE or a TEXT")
 
     def _answer_stream(self) -> None:
         """Write each prediction as soon as it is ready. Notes go to standard error."""
@@ -65,7 +81,10 @@ class AnswerCommand:
             loaded = load_model(self.model)
             records = loaded.records(self.command)
             columns = records.columns(loaded.model.recipe, self.bulk.column or ())
-            named = {"columns": columns} if self.bulk.column else {}
+            named: dict[str, Any] = {"columns": columns} if self.bulk.column else {}
+            if self.vectors is not None:
+                refuse_unread(loaded.model.vector_width)
+                named["vectors"] = str(self.vectors)
             answering, notes = records.answering(loaded.model, self._options() | named), records.notes()
             fields = ReturnedFields(records.fields, columns)
             write = stream_writer(
@@ -101,6 +120,11 @@ class AnswerCommand:
                 fix="Pass a run folder or a bundle, or write to standard output without --out",
             )
         loaded = load_model(self.model, threads=1)
+        if loaded.model.vector_width:
+            raise InputError(
+                f"{self.model} reads external vectors, which --out cannot pass on",
+                fix="Write to standard output, with --vectors FILE",
+            )
         records = loaded.records(self.command)
         check_kind(self.input, (AUTO, *records.inputs.files), when=" with --out")
         if self.input == AUTO:

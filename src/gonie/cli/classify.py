@@ -16,6 +16,7 @@ from gonie.cli.options import (
     ModelOrService,
     Out,
     ShardSize,
+    Vectors,
     Workers,
 )
 
@@ -48,6 +49,7 @@ def classify(
     address: Address = None,
     column: Column = None,
     shard_size: ShardSize = None,
+    vectors: Vectors = None,
 ) -> None:
     """Classify texts or pairs of texts: arguments, files or standard input.
 
@@ -75,6 +77,7 @@ def classify(
         files=file or [],
         input=input,
         output=output,
+        vectors=vectors,
         bulk=BulkOptions(
             out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
         ),

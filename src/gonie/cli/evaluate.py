@@ -34,6 +34,7 @@ TASK_OPTIONS = (
     *("mode", "repair", "separator", "word_column", "tag_column", "tag_names"),
     *("decode", "bias", "map"),
     *("text_column", "label_column"),
+    "vectors",
 )
 """Options that apply only to models of some tasks (``Evaluator.options`` lists those of a task)."""
 
@@ -136,6 +137,15 @@ def evaluate(
     decode: Decode = "viterbi",
     bias: Bias = None,
     map: LabelRules = None,
+    vectors: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vectors",
+            metavar="FILE",
+            help="External vectors of FILE (.npz or .parquet), for a model with model.external. Repeat it "
+            "for each file, in order, or write NAME=FILE.",
+        ),
+    ] = None,
 ) -> None:
     """Score a model on a file with gold tags or labels.
 
@@ -164,6 +174,8 @@ def evaluate(
       gonie evaluate runs/ner-1 test.conll --ensemble runs/ner-2 --ensemble runs/ner-3
 
       gonie evaluate runs/ner test.conll --mc-dropout 20
+
+      gonie evaluate runs/ner-pictures test.conll --vectors test.npz
     """
     given = [name for name in TASK_OPTIONS if _is_given(context, name)]
     values = context.params
@@ -176,7 +188,7 @@ def evaluate(
     _evaluate(
         model,
         parse_files(files),
-        given={name: values[name] for name in given},
+        given={name: values[name] for name in given if values[name] is not None},
         members=Members(tuple(ensemble or ()), mc_dropout, seed),
         extras=Extras(tuple(dict.fromkeys(by or ())), limit if noise else None),
         format=format,
@@ -273,8 +285,8 @@ def _evaluate(
     from gonie.reports.console import MessageConsole
     from gonie.reports.error_list import error_writer, print_errors, write_errors
     from gonie.system.files import atomic_write
-    from gonie.tasks.evaluated_files import score_files
-    from gonie.tasks.evaluation import FORMAT
+    from gonie.tasks.evaluated_files import score_files, vectors_by_name
+    from gonie.tasks.evaluation import FORMAT, VECTORS
     from gonie.tasks.load import is_model
     from gonie.tasks.loaded import load_model
 
@@ -293,6 +305,8 @@ def _evaluate(
         lambda done, number: status.update(say(f"{say(doing)}: model {done} of {number}")),
     )
     evaluator = loaded.evaluator(given)
+    if VECTORS in given:
+        given = {**given, VECTORS: vectors_by_name(given[VECTORS], list(files.paths))}
     # before scoring, since it refuses an unknown file suffix
     write = error_writer(outputs.errors, evaluator.error) if outputs.errors else None
     with status:

@@ -195,6 +195,16 @@ OffsetUnit = Annotated[
     ),
 ]
 
+# External vectors of the input.
+Vectors = Annotated[
+    Path | None,
+    typer.Option(
+        "--vectors",
+        metavar="FILE",
+        help="External vectors of the input rows (.npz or .parquet), for a model with model.external.",
+    ),
+]
+
 # Many files at once.
 BULK = "Bulk processing"
 Out = Annotated[

@@ -22,6 +22,7 @@ from gonie.cli.options import (
     OffsetUnit,
     Out,
     ShardSize,
+    Vectors,
     Workers,
     check_nbest,
     check_offsets,
@@ -85,6 +86,7 @@ def tag(
     address: Address = None,
     column: Column = None,
     shard_size: ShardSize = None,
+    vectors: Vectors = None,
 ) -> None:
     """Tag a text, files or standard input.
 
@@ -127,6 +129,7 @@ def tag(
         files=file or [],
         input=input,
         output=output,
+        vectors=vectors,
         bulk=BulkOptions(
             out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
         ),

@@ -8,12 +8,14 @@ from typing import Any
 from gonie.export.cells import Y_H, cell, recur
 from gonie.export.char_cnn import char_cnn
 from gonie.export.elmo import elmo
+from gonie.export.external import external
 from gonie.export.graph import Graph
 from gonie.export.lookup import look_up
 from gonie.export.sums import feature_sums
 from gonie.export.transformer import transformer
 from gonie.nn.embeddings import CharCNN, CharLSTM, FeatureEmbedding, NoEmbedding, Stack, WordEmbedding
 from gonie.nn.embeddings.elmo import ElmoEmbedding
+from gonie.nn.embeddings.external import ExternalEmbedding
 from gonie.nn.embeddings.transformer import TransformerEmbedding
 from gonie.nn.low_rank import LowRank
 
@@ -68,6 +70,7 @@ EMBEDDINGS: dict[type, Callable[[Graph, Any], str | None]] = {
     FeatureEmbedding: features,
     ElmoEmbedding: elmo,
     TransformerEmbedding: transformer,
+    ExternalEmbedding: external,
     Stack: stack,
     LowRank: low_rank,
     NoEmbedding: no_embedding,

@@ -34,6 +34,7 @@ INPUTS: dict[str, tuple[int, tuple[str, ...]]] = {
     "spelled": (TensorProto.FLOAT, ("U", "vectors of forms")),
     "pieces": (TensorProto.INT64, ("W", "L")),
     "pieces_mask": (TensorProto.BOOL, ("W", "L")),
+    "external": (TensorProto.FLOAT, ("B", "T", "external_width")),
     "places": (TensorProto.INT64, ("N", "S")),
     "places_mask": (TensorProto.BOOL, ("N", "S")),
 }

@@ -4,6 +4,7 @@ A collated batch is a mapping of arrays. With B sentences, T tokens in the longe
 
     lengths (B)      mask (B, T)      words (B, T)      forms (B, T)      tags (B, T)
     chars (U, C)     char_lengths (U)           characters of each distinct form, which forms indexes
+    external (B, T, D)       with external vectors: that of each token, 0 at padding
     domains (B)      if training files are named: the number of each sentence's domain
     pieces (W, L)    and others: the sub-words of a transformer (``gonie.features.piece_batches``)
     G.ids (F)        G.offsets (B * T + 1)      sparse features of position b * T + t, for each group G

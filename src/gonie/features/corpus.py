@@ -15,6 +15,8 @@ Every array is one-dimensional. With N sentences, M tokens and U distinct surfac
     pieces.starts (M)       and pieces.ends (M): those of each token, counted from the first of its sentence
     pieces.begin            and pieces.end, pieces.width: what the transformer reads besides them, how many
     S.context     (M, …)    for a contextual source S: its vectors of each token, if they are computed once
+    external      (R · D)   with external vectors: R vectors, each of a token or of a whole sentence
+    external_rows (M)       the vector of each token among them
     G.offsets     (M + 1)   for each sparse feature group G, the feature ids of each token
     G.ids
 
@@ -40,6 +42,7 @@ INDEX = "corpus.json"
 DOMAINS = "domains"
 CONTEXT = ".context"
 """Suffix of the names of arrays with contextual vectors."""
+EXTERNAL, EXTERNAL_ROWS = "external", "external_rows"
 NOUN = "an encoded corpus"
 
 
@@ -202,6 +205,8 @@ def collate(corpus: Corpus, rows: NDArray[np.int64]) -> dict[str, Array]:
     for name in arrays:
         if name.endswith(CONTEXT):
             batch[name] = _laid_out(arrays[name][flat], mask)
+    if EXTERNAL in arrays:
+        batch[EXTERNAL] = _laid_out(_external(arrays, flat), mask)
     for group in corpus.groups:
         starts = arrays[f"{group}.offsets"][flat]
         counts = arrays[f"{group}.offsets"][flat + 1] - starts
@@ -217,6 +222,14 @@ def _laid_out(flat: Array, mask: NDArray[np.bool_]) -> Array:
     table = np.zeros((*mask.shape, *flat.shape[1:]), dtype=flat.dtype)
     table[mask] = flat
     return table
+
+
+def _external(arrays: Mapping[str, Array], flat: NDArray[np.integer]) -> NDArray[np.float32]:
+    """Return the external vector of each of the tokens ``flat`` (N,) of the corpus: (N, D)."""
+    rows = arrays[EXTERNAL_ROWS]
+    table = arrays[EXTERNAL].reshape(int(rows[-1]) + 1, -1)  # the last token has the last vector
+    vectors: NDArray[np.float32] = table[rows[flat]]
+    return vectors
 
 
 def _bytes(spelled: Array, number: int, forms: NDArray[np.integer]) -> NDArray[np.int64]:

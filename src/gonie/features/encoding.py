@@ -22,7 +22,8 @@ from gonie.errors import InputError
 from gonie.features.analyses import Analyses
 from gonie.features.byte_spelling import spell_bytes
 from gonie.features.context import Context
-from gonie.features.corpus import DOMAINS, Corpus, MemorySink, Sink
+from gonie.features.corpus import DOMAINS, EXTERNAL, EXTERNAL_ROWS, Corpus, MemorySink, Sink
+from gonie.features.external_vectors import check_vectors
 from gonie.features.gazetteer import Gazetteers
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.piece_batches import PIECES
@@ -149,6 +150,7 @@ class Encoding:
         pieces: PieceTokenizer | None = None,
         fold: bool = False,
         correct_typos: bool = False,
+        external: int = 0,
     ) -> None:
         self.words = words
         self.chars = chars
@@ -163,6 +165,7 @@ class Encoding:
         self.pieces = pieces  # the sub-words for a transformer, if there is one
         self.fold = fold  # whether words are folded before anything else; not in bundles of older versions
         self.correct_typos = correct_typos  # whether unknown words are looked up by their ``correction``
+        self.external = external  # width of the external vectors that sentences must have; 0: none
         self.label_ids = {label: i for i, label in enumerate(self.labels)}
         self._cached = lru_cache(maxsize=CACHE_SIZE)(self._id_and_spelling)
 
@@ -182,6 +185,7 @@ class Encoding:
         pieces: PieceTokenizer | None = None,
         fold: bool = False,
         correct_typos: bool = False,
+        external: int = 0,
     ) -> Encoding:
         """Build the vocabularies from ``counts``. Pretrained ``extra_words`` follow the counted words."""
         return cls(
@@ -200,6 +204,7 @@ class Encoding:
             pieces=pieces,
             fold=fold,
             correct_typos=correct_typos,
+            external=external,
         )
 
     def with_labels(self, labels: Iterable[str], scheme: Scheme) -> Encoding:
@@ -217,6 +222,7 @@ class Encoding:
             pieces=self.pieces,
             fold=self.fold,
             correct_typos=self.correct_typos,
+            external=self.external,
         )
 
     def merged(self, other: Encoding, labels: Iterable[str] | None = None) -> Encoding:
@@ -240,6 +246,7 @@ class Encoding:
             pieces=self.pieces,
             fold=self.fold,
             correct_typos=self.correct_typos,
+            external=self.external,
         )
 
     @property
@@ -300,6 +307,7 @@ class Encoding:
         forms: dict[str, int] = {}
         stream = iter(sentences)
         tokens, pieces, sizes = 0, 0, dict.fromkeys(self.groups, 0)
+        vectors = 0
         for group in (*self.groups, *([PIECES] if self.pieces else [])):
             sink.append(f"{group}.offsets", np.zeros(1, dtype=np.int64))
         begun = False  # the first block also writes the start of the first sentence
@@ -313,6 +321,11 @@ class Encoding:
                 sink.append(DOMAINS, domain_numbers(block, domains))
             if self.pieces is not None:
                 pieces += self._append_pieces(sink, self.pieces, block, pieces)
+            if self.external:
+                table, rows = self._external_vectors(block)
+                sink.append(EXTERNAL, table.ravel())
+                sink.append(EXTERNAL_ROWS, vectors + rows)
+                vectors += len(table)
             if self.fold and self.extractors:
                 block = [*map(with_folded_words, block)]
             for extractor in self.extractors:
@@ -333,6 +346,9 @@ class Encoding:
         own = [PIECES, f"{PIECES}.starts", f"{PIECES}.ends"] if self.pieces else []
         for name in ("forms", "tags", *(f"{group}.ids" for group in self.groups), *own):
             sink.append(name, nothing)
+        if self.external:
+            sink.append(EXTERNAL, np.zeros(0, dtype=np.float32))
+            sink.append(EXTERNAL_ROWS, np.zeros(0, dtype=np.int64))
 
     def _append_forms(self, sink: Sink, forms: list[str]) -> None:
         known = [self._cached(form) for form in forms]
@@ -361,6 +377,15 @@ class Encoding:
         ids = [forms.setdefault(word, len(forms)) for sentence in block for word in sentence.words]
         return np.array(ids, dtype=np.int32)
 
+    def _external_vectors(self, block: list[Sentence]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Return the external vectors of the sentences (R, D), and the row of each token (M,)."""
+        found = [(check_vectors(each, self.external), len(each)) for each in block if each.words]
+        owners = [len(own) for own, _ in found]  # 1, or the number of tokens
+        table = np.concatenate([own for own, _ in found]) if found else np.zeros((0, self.external))
+        repeats = [np.full(rows, tokens // rows) for rows, (_, tokens) in zip(owners, found, strict=True)]
+        each = np.concatenate(repeats) if repeats else np.zeros(0, dtype=np.int64)
+        return table.astype(np.float32, copy=False), np.repeat(np.arange(len(table)), each)
+
     def _feature_ids(
         self, block: list[Sentence], extractor: Extractor
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -386,6 +411,7 @@ class Encoding:
             **({"pieces": self.pieces.to_json()} if self.pieces else {}),
             **({"fold": True} if self.fold else {}),
             **({"correct_typos": True} if self.correct_typos else {}),
+            **({"external": self.external} if self.external else {}),
         }
 
     @classmethod
@@ -410,6 +436,7 @@ class Encoding:
             pieces=PieceTokenizer.from_json(value["pieces"]) if "pieces" in value else None,
             fold=bool(value.get("fold", False)),
             correct_typos=bool(value.get("correct_typos", False)),
+            external=int(value.get("external", 0)),
         )
 
 

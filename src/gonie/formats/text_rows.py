@@ -75,6 +75,12 @@ class TextRow(NamedTuple):
         return self.given.fields if isinstance(self.given, ParquetCell) else self.given or {}
 
     @property
+    def id(self) -> str | int | None:
+        """The id of the row, if it has a field of that name with a string or a whole number."""
+        found = json.loads(self.fields.get("id", "null"))
+        return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+    @property
     def place(self) -> dict[str, Any]:
         """The file and number of the row."""
         return {"file": self.file, "row": self.number}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gonie.features.external_vectors import WIDEST_VECTOR
 from gonie.features.gazetteer import MATCHERS
 from gonie.runtime.validators import (
     NAME,
@@ -138,7 +139,13 @@ _ENCODING = record(
         "extractors": list_of(_extractor, 20),
         "features": mapping_of(_VOCABULARY, 20, NAME),
     },
-    {"longest": integer(3, 1000), "pieces": _PIECES, "fold": flag, "correct_typos": flag},
+    {
+        "longest": integer(3, 1000),
+        "pieces": _PIECES,
+        "fold": flag,
+        "correct_typos": flag,
+        "external": integer(1, WIDEST_VECTOR),
+    },
 )
 _PASSAGES = record(
     {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gonie.features import ragged
 from gonie.features.byte_spelling import spell_bytes
-from gonie.features.corpus import Corpus
+from gonie.features.corpus import EXTERNAL, EXTERNAL_ROWS, Corpus
 from gonie.features.encoding import Encoding
 from gonie.features.piece_batches import PIECES
 from gonie.features.pieces import PieceTokenizer
@@ -54,6 +54,9 @@ def _corpus(encoding: Encoding, sentences: int = 1) -> Corpus:
         arrays["form_bytes"] = spell_bytes(["é", "a"], longest=encoding.longest).ravel()
     if encoding.pieces is not None:
         arrays |= _last_piece(encoding.pieces, sentences)
+    if encoding.external:
+        arrays[EXTERNAL] = np.ones(tokens * encoding.external, dtype=np.float32)
+        arrays[EXTERNAL_ROWS] = np.arange(tokens)
     for group in encoding.groups:
         arrays[f"{group}.ids"], arrays[f"{group}.offsets"] = _last(encoding.features[group], places=tokens)
     return Corpus(arrays, encoding.groups)

@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gonie.errors import InputError
 from gonie.runtime.bundle import read_about
 from gonie.serve.model_path import ModelPath
 from gonie.serve.stopwatch import Stopwatch
@@ -35,6 +36,11 @@ class ServedModel:
         self.name, self.folder = given
         self.loaded: LoadedModel = load_model(given.path, threads=threads)
         self.model: Any = self.loaded.model
+        if self.model.vector_width:
+            raise InputError(
+                f"{given.path} reads external vectors, which requests cannot have",
+                fix="Use it in Python (vectors=…), or with gonie tag or classify and --vectors FILE",
+            )
         self.command = self.loaded.task.predict
         self.records: Records = self.loaded.records(self.command)
         self.columns = self.records.columns(self.model.recipe, ())

@@ -66,6 +66,11 @@ class BundledModel:
     members: int | None = None
     """The number of models of an ensemble, whose ``origin`` is that of the first. None: one model."""
 
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vectors that every text must have; 0: it reads none."""
+        return 0
+
     def predicts(self) -> str:
         """Say what the model predicts: ``3 types: LOC, ORG, PER``. A task need not say it."""
         return ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,11 @@ PLACES = {"input": ("input",), "output": ("output",), "both": ("input", "output"
 """The places where vectors are used, in order, by the recipe's ``at``."""
 
 
-class ContextualConfig(Section):
-    """The recipe keys of every contextual source. A source adds its own keys."""
+class SourceConfig(Section):
+    """The recipe keys of every source of vectors, contextual or external. A source adds its own keys."""
+
+    of_files: ClassVar[tuple[str, ...]] = ()
+    """Keys that belong to the data files of a recipe, which a model does not take from its start."""
 
     at: Literal["input", "output", "both"] = Field(
         default="input",
@@ -39,15 +42,6 @@ class ContextualConfig(Section):
     )
     dropout: Rate = Field(
         default=0.0, description="dropout on the contextual vectors, in addition to model.dropout.input"
-    )
-    tuned: bool = Field(
-        default=False, description="fine-tune the source; if false, its vectors are computed once"
-    )
-    rate: float = Field(
-        default=0.1, gt=0, description="learning rate of a tuned source, as a multiple of train.lr"
-    )
-    cache: CacheFolder | None = Field(
-        default=None, description="folder that caches the vectors for later runs; unset: not cached"
     )
 
     @property
@@ -66,10 +60,24 @@ class ContextualConfig(Section):
         return ""
 
 
+class ContextualConfig(SourceConfig):
+    """The recipe keys of every contextual source, whose vectors gonie computes."""
+
+    tuned: bool = Field(
+        default=False, description="fine-tune the source; if false, its vectors are computed once"
+    )
+    rate: float = Field(
+        default=0.1, gt=0, description="learning rate of a tuned source, as a multiple of train.lr"
+    )
+    cache: CacheFolder | None = Field(
+        default=None, description="folder that caches the vectors for later runs; unset: not cached"
+    )
+
+
 class Resolved(NamedTuple):
     """The decision about an undecided section."""
 
-    section: ContextualConfig | None
+    section: SourceConfig | None
     """The section to use; None turns the source off."""
     reason: str
     """The decision and its reason, for the user."""
@@ -83,11 +91,6 @@ class LoadedSource(Protocol):
         """The number of bytes per word that the encoding must spell; 0 if the source does not read bytes."""
         ...
 
-    @property
-    def pieces(self) -> PieceTokenizer | None:
-        """The tokenizer of sub-words that the encoding must use; None if the source does not read any."""
-        ...
-
     def digest(self) -> bytes:
         """Return a digest of its shape and weights. A resumed run must have the same."""
         ...
@@ -98,6 +101,26 @@ class LoadedSource(Protocol):
 
     def build(self, config: Any) -> ContextualEmbedding:
         """Build a new embedding of its vectors, with its own weights."""
+        ...
+
+
+@runtime_checkable
+class GivenSource(Protocol):
+    """A source whose vectors are given with the sentences."""
+
+    @property
+    def given(self) -> int:
+        """The width of the vectors that every sentence must have."""
+        ...
+
+
+@runtime_checkable
+class PieceSource(Protocol):
+    """A source that reads sub-words."""
+
+    @property
+    def pieces(self) -> PieceTokenizer | None:
+        """The tokenizer that the encoding must use; None in a network whose encoding has it already."""
         ...
 
 
@@ -121,7 +144,7 @@ class CorpusVectors(Protocol):
         ...
 
 
-def _as_given(section: ContextualConfig, data: CorpusConfig, examples: Iterable[object]) -> Resolved:
+def _as_given(section: SourceConfig, data: CorpusConfig, examples: Iterable[object]) -> Resolved:
     return Resolved(section, "")
 
 
@@ -129,7 +152,7 @@ def _as_given(section: ContextualConfig, data: CorpusConfig, examples: Iterable[
 class ContextualSource:
     """One type of source."""
 
-    section: type[ContextualConfig]
+    section: type[SourceConfig]
     """Its section in a recipe."""
     description: str
     """A short description."""
@@ -141,7 +164,10 @@ class ContextualSource:
     """Builds the source from a run folder, without weights, which are loaded with the network's."""
     synthetic: Callable[[CorpusConfig, int], LoadedSource]
     """Builds a small source with random weights from a seed, for checks without files."""
-    vectors: Callable[[Any, Corpus, Note], CorpusVectors]
-    """Computes the vectors of a corpus by the source's embedding in a network, if it is not trained."""
+    vectors: Callable[[Any, Corpus, Note], CorpusVectors] | None = None
+    """Computes the vectors of a corpus by the source's embedding in a network, if it is not trained.
+
+    None: the corpus has them, because its sentences do.
+    """
     resolve: Callable[[Any, CorpusConfig, Iterable[object]], Resolved] = _as_given
     """Decides about an undecided section, from the data section and the examples of the training file."""

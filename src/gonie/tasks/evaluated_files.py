@@ -13,7 +13,8 @@ from gonie.metrics.domain_scores import DomainScores
 from gonie.metrics.grouped import GroupScore, group_by
 from gonie.metrics.robustness import NoiseCurve
 from gonie.metrics.separation import Separation, measure_separation
-from gonie.tasks.evaluation import ALL_RULES, META, Evaluator, FileScores, PredictedExamples
+from gonie.tasks.evaluation import ALL_RULES, META, VECTORS, Evaluator, FileScores, PredictedExamples
+from gonie.text.report import count
 
 Groups = Mapping[str, Mapping[str, GroupScore]]
 """The scores of each value, by column."""
@@ -106,15 +107,39 @@ def score_files(
 ) -> EvaluatedFiles:
     """Score a model on files, and by the values of the columns ``by``.
 
-    A label map applies to all files. Each of its rules must be for a label of at least one of them.
+    A label map applies to all files. Each of its rules must be for a label of at least one of them. The
+    option ``VECTORS`` has the file of the external vectors of each file by its name.
     """
     own = {**options, META: tuple(by), ALL_RULES: len(files) == 1}
-    found = {name: evaluator.score(model, file, folder=folder, options=own) for name, file in files.items()}
+    vectors = own.pop(VECTORS, {})
+    found = {
+        name: evaluator.score(
+            model, file, folder=folder, options={**own, VECTORS: vectors[name]} if name in vectors else own
+        )
+        for name, file in files.items()
+    }
     _check_rules(found, files)
     first, *others = found.values()
     pooled = first.joined(others) if others else first
     groups = {column: score_groups(pooled.predictions, column) for column in by}
     return EvaluatedFiles(found, pooled, named, groups or None)
+
+
+def vectors_by_name(given: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the file of external vectors of each scored file: ``NAME=FILE``, or in their order."""
+    found: dict[str, str] = {}
+    if len(given) != len(names):
+        raise InputError(
+            f"expected the vectors of {count(len(names), 'file')}, got {count(len(given), 'file')}",
+            fix="Pass --vectors FILE once for each scored file, in the same order",
+        )
+    for place, value in zip(names, given, strict=True):
+        name, equals, path = value.partition("=")
+        own, file = (name, path) if equals and name in names else (place, value)
+        if own in found:
+            raise InputError(f"two files of vectors for {own}: {found[own]} and {file}")
+        found[own] = file
+    return found
 
 
 def _check_rules(found: Mapping[str, FileScores], files: Mapping[str, Path]) -> None:

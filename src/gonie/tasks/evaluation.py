@@ -21,6 +21,8 @@ FORMAT = "format"
 """The option of every task for the format of the file."""
 META = "meta"
 """The option of every task for the names of values to read, by which scores are grouped."""
+VECTORS = "vectors"
+"""The option of taggers and classifiers for the file of the external vectors of the file."""
 ALL_RULES = "all_rules"
 """Whether a label map may have no rule for a label that the file does not have."""
 

@@ -111,6 +111,11 @@ class LoadedModel(NamedTuple):
             raise GonieError("an ensemble cannot be explained. Explain one of its models")
         if self.task.explanation is None:
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained")
+        if self.model.vector_width:
+            raise GonieError(
+                f"{self.folder} reads external vectors, and explanations of such models are not supported. "
+                "To see its errors: gonie evaluate MODEL FILE --vectors FILE --errors errors.tsv"
+            )
         found = self.task.explanation()
         for name in options:
             if name not in found.options:

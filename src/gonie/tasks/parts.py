@@ -14,6 +14,7 @@ from typing import Any
 
 from gonie.tasks.contextual import ContextualSource
 from gonie.tasks.elmo import ELMO
+from gonie.tasks.external import EXTERNAL
 from gonie.tasks.transformer import TRANSFORMER
 
 
@@ -192,8 +193,12 @@ DISTANCES: dict[str, Part] = {
 }
 """Spaces of squared distances: (width of the states) -> space."""
 
-CONTEXTUAL: dict[str, ContextualSource] = {"elmo": ELMO, "transformer": TRANSFORMER}
-"""Sources of contextual embeddings, by their key in ``model``."""
+CONTEXTUAL: dict[str, ContextualSource] = {
+    "elmo": ELMO,
+    "transformer": TRANSFORMER,
+    "external": EXTERNAL,
+}
+"""Sources of contextual embeddings and of external vectors, by their key in ``model``."""
 
 
 def choices(table: dict[str, Part]) -> str:

@@ -11,13 +11,14 @@ ENCODING, SEEN, SAMPLES, FAITHFULNESS = "encoding.json", "seen.json", "samples.j
 NETWORK = "network.json"
 TRANSFORMER = "transformer.json"
 BILM = "bilm.json"  # has the same name in the folder of a language model
+EXTERNAL = "external.json"
 BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "baselines.json", "report.html"
 FORGETTING = "forgetting.json"
 VARIANTS = "variants"
 HEADS = "heads"
 
 EXAMPLE_RUN = (
-    *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM, TRANSFORMER),
+    *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM, TRANSFORMER, EXTERNAL),
     *(BUNDLE, EVALUATION, BASELINE_SCORES, FORGETTING, REPORT, VARIANTS),
 )
 """Files that a run over labelled examples may write."""

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, create_model, field
 from gonie.errors import InputError
 from gonie.features.encoding import EXTRACTORS
 from gonie.tasks.augment import KOREAN_KINDS, AugmentConfig
-from gonie.tasks.contextual import ContextualConfig
+from gonie.tasks.contextual import SourceConfig
 from gonie.tasks.parts import ADAPTERS, CHARS, CONTEXTUAL, ENCODERS, choices
 from gonie.tasks.paths import CacheFolder, InputFile, RunFolder, locate, real_path
 from gonie.tasks.section import ChoiceOf, Rate, Section, Size
@@ -65,6 +65,8 @@ class CorpusConfig(Section):
 
     companions: ClassVar[tuple[str, ...]] = ("dev", "test", "format")
     """Keys that belong to the training file and do not apply to another one."""
+    vectors_per: ClassVar[tuple[Literal["token", "text"], ...]] = ()
+    """What external vectors of the task may belong to, the default first. Empty: the task has none."""
 
     train: InputFile | dict[str, InputFile] = Field(
         description="training file, or a named file for each domain: "
@@ -311,10 +313,10 @@ class EmbeddingConfig(Section):
         return bool(self.words or self.chars or self.features or seen)
 
     @property
-    def contextual(self) -> dict[str, ContextualConfig]:
+    def contextual(self) -> dict[str, SourceConfig]:
         """The sections of the recipe's contextual sources, by key."""
         values = {name: getattr(self, name) for name in type(self).model_fields}
-        return {name: value for name, value in values.items() if isinstance(value, ContextualConfig)}
+        return {name: value for name, value in values.items() if isinstance(value, SourceConfig)}
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -535,7 +537,7 @@ def with_sources(recipe: type[RecipeType]) -> type[RecipeType]:
     return _extended(recipe, model=(opened, Field(description=model.description)))
 
 
-def _unless_off(section: ContextualConfig | None) -> ContextualConfig | None:
+def _unless_off(section: SourceConfig | None) -> SourceConfig | None:
     return None if section is None or section.off else section
 
 

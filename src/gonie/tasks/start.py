@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from gonie.errors import RecipeError
+from gonie.tasks.contextual import SourceConfig
 from gonie.tasks.lineage import earlier_runs
 from gonie.tasks.parts import TAG_HEADS, TEXT_HEADS
 from gonie.tasks.paths import locate, real_path, run_problem
@@ -69,6 +70,7 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
     if problems := list(_lost_adapters(recipe, start)):
         raise RecipeError(problems)
     parts = {key: getattr(start.model, key) for key in _keys(start.model) if key not in OWN_PARTS}
+    parts |= _with_own_files(recipe, start)
     lookup = (*LOOKUP, *FEATURES, *(key for key in UNLESS_SET if key not in recipe.data.model_fields_set))
     words = {key: getattr(start.data, key) for key in lookup if key in _keys(start.data)}
     changed = recipe.model_copy(
@@ -89,6 +91,23 @@ def with_shape_of_start(recipe: Type, note: Callable[[str], None]) -> Type:
                 f"start with --set model.{key}.{source.decided_setting}"
             )
     return changed
+
+
+def _with_own_files(recipe: CorpusRecipe, start: CorpusRecipe) -> dict[str, SourceConfig]:
+    """Return the sources of the start that read files, with the files of the recipe."""
+    found: dict[str, SourceConfig] = {}
+    for key, source in start.model.contextual.items():
+        own = recipe.model.contextual.get(key)
+        if source.of_files and own is None:
+            raise RecipeError(
+                [
+                    f"model.{key}: {recipe.train.start} reads vectors from files, and the recipe names none "
+                    f"for its data; set model.{key}.{source.of_files[0]}=FILE"
+                ]
+            )
+        if source.of_files:
+            found[key] = source.model_copy(update={name: getattr(own, name) for name in source.of_files})
+    return found
 
 
 def _refuse_other_language(recipe: CorpusRecipe, start: CorpusRecipe) -> None:

@@ -7,10 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gonie.errors import InputError
 from gonie.text.types import Span
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Unlabelled = Literal["skip", "error"]
 _MISSING = ("", "NaN", "nan", "null", "NULL", "<NA>", "#N/A")
@@ -27,6 +30,7 @@ class LabelledText:
     ``marks`` are named ranges of ``text`` by character offset, such as the two nominals of a relation.
     ``path`` and ``line`` locate the start of the text, for messages. ``id`` is its id in the file, if it has
     one. ``meta`` are named values of the text (``year``, ``source`` …), by which scores can be grouped.
+    ``vectors`` is the external vector of the text (D,), for models that read one.
     """
 
     text: str
@@ -36,6 +40,7 @@ class LabelledText:
     line: int = 0
     id: str | int | None = field(default=None, compare=False)
     meta: Mapping[str, str] = field(default_factory=dict, compare=False)
+    vectors: NDArray[Any] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

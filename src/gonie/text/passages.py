@@ -71,12 +71,17 @@ class Passages:
         report = report or Report()
         sentences = _marked(list(self._pieces(text.text)), text.marks, report)
         kept = [
-            replace(_first(sentence, self.max_tokens, report), path=text.path, line=text.line)
+            replace(
+                _first(sentence, self.max_tokens, report),
+                path=text.path,
+                line=text.line,
+                vectors=text.vectors,
+            )
             for sentence in self._leading(sentences, report)
         ]
         if not kept:
             report.noticed["texts without tokens, read as one unknown word"] += 1
-            kept = [blank(text.text, path=text.path, line=text.line)]
+            kept = [replace(blank(text.text, path=text.path, line=text.line), vectors=text.vectors)]
         report.sentences += len(kept)
         report.tokens += sum(map(len, kept))
         blanks = " " * len(self.mark)  # of the same length, which keeps the offsets

@@ -11,11 +11,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from gonie.errors import InputError
 from gonie.text.entropies import Entropies
 from gonie.text.notebook import marked_text, score_bars
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Edges = tuple[Sequence[int], Sequence[int]]
 """Start offsets and end offsets of tokens in a text."""
@@ -148,7 +151,8 @@ class Sentence:
     from a text of the file, which then has no words of its own. ``unreachable`` are the gold spans (start,
     end and label in ``text``) that begin in the sentence, but that tags of its words cannot express. Scores
     count them as missed. ``id`` is that of the text in its file, if it has one. ``meta`` are named values of
-    the whole text (``year``, ``source`` …), by which scores can be grouped.
+    the whole text (``year``, ``source`` …), by which scores can be grouped. ``vectors`` are external vectors,
+    for models that read them: one for each word (T, D), or one for the whole sentence (D,).
     """
 
     words: tuple[str, ...]
@@ -163,6 +167,7 @@ class Sentence:
     unreachable: tuple[tuple[int, int, str], ...] = ()
     id: str | int | None = field(default=None, compare=False)
     meta: Mapping[str, str] = field(default_factory=dict, compare=False)
+    vectors: NDArray[Any] | None = field(default=None, compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -173,7 +178,7 @@ class Sentence:
         return self.text if self.text is not None else " ".join(self.words)
 
     def part(self, start: int, end: int) -> Sentence:
-        """Return the words [start, end) with their tags, columns and offsets."""
+        """Return the words [start, end) with their tags, columns, offsets and vectors."""
         return Sentence(
             words=self.words[start:end],
             tags=None if self.tags is None else self.tags[start:end],
@@ -186,7 +191,15 @@ class Sentence:
             split=self.split,
             id=self.id,
             meta=self.meta,
+            vectors=self.vectors
+            if self.vectors is None or self.vectors.ndim == 1
+            else self.vectors[start:end],
         )
+
+    def _vectors_of(self, start: int, end: int) -> NDArray[Any] | None:
+        """Return the vectors of the words [start, end), or the one of the whole sentence."""
+        whole = self.vectors is None or self.vectors.ndim == 1
+        return self.vectors if whole or self.vectors is None else self.vectors[start:end]
 
     def offsets(self) -> list[tuple[int, int]]:
         """Return the character offsets of each word into ``surface``."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gonie.errors import OutputError
+from gonie.errors import InputError, OutputError
 from gonie.export.driver import Exported, export_model
 from gonie.export.exportable import Exportable
 from gonie.runtime.bundle import INDEX, read_bundle
+from gonie.tasks.external import RecipeVectors
 from gonie.tasks.load import bundle_kinds, find_bundle
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.example_task import example_task
@@ -44,6 +45,11 @@ def _with_data(recipe: CorpusRecipe, data: Path | None) -> CorpusRecipe:
     """Return the recipe, reading ``data`` instead of its own files if given."""
     if data is None:
         return recipe
+    if RecipeVectors(recipe):
+        raise InputError(
+            "--data has no external vectors, which the model reads",
+            fix="Leave --data out, and the export is verified on the dev data of the run",
+        )
     files = {"train": str(data), "dev": str(data), "test": None, "leave_out": None}
     folds = {"folds": 0} if "folds" in type(recipe.data).model_fields else {}
     return recipe.model_copy(update={"data": recipe.data.model_copy(update={**files, **folds})})

@@ -13,6 +13,7 @@ A task adds its own (``Task.run_files``). Runs on labelled examples have
     encoding.json       vocabularies, labels, features
     network.json        the part of the network's shape that the recipe does not have: its word vectors
     bilm.json           with contextual embeddings of a language model: its shape
+    external.json       with external vectors: their width
     seen.json           taggers: the mentions in the training data, for recall of seen and unseen mentions
     samples.jsonl       classifiers: held-out texts to measure faithfulness on
     faithfulness.json   cached faithfulness of explanation methods

@@ -17,9 +17,10 @@ from gonie.errors import GonieError, OutputError, RecipeError, ResumeError
 from gonie.features.lm_text import TokenisingProgress
 from gonie.system.cost import CostMeter, RunCost
 from gonie.system.files import atomic_write
+from gonie.tasks.external import RecipeVectors
 from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe, recipe_name
-from gonie.tasks.sections import Recipe
+from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.task import Task
@@ -315,14 +316,18 @@ def _complete(opened: _Opened, run: RunFolder, display: RunDisplay) -> _Complete
     progress = session.state.progress
     trained = TrainedRun(run.root, session.model, run.history(), progress.best_epoch + 1, meter.total)
     output = job.finish(trained, display.note)
-    output = replace(output, commands=[*_commands(TASKS[job.recipe.task], run.root), *output.commands])
+    commands = _commands(TASKS[job.recipe.task], run.root, job.recipe)
+    output = replace(output, commands=[*commands, *output.commands])
     cost = meter.save()
     return _Complete(trained, RunResult(run.root, output, trained.best_epoch, cost.wall_seconds, cost))
 
 
-def _commands(task: Task, folder: Path) -> list[str]:
+def _commands(task: Task, folder: Path, recipe: Recipe) -> list[str]:
     """The commands that use a model of the task."""
     model = shlex.quote(str(folder))
+    if isinstance(recipe, CorpusRecipe) and RecipeVectors(recipe):  # a text alone is not enough
+        vectors = "FILE --vectors FILE"
+        return [f"gonie {task.predict} {model} --file {vectors}", f"gonie evaluate {model} {vectors}"]
     texts = '"your text"' if len(task.sample) == 1 else '"first text" "second text"'
     predict = [f"gonie {task.predict} {model} {texts}"] if task.predict else []
     return [*predict, *([f"gonie evaluate {model} FILE"] if task.evaluation else [])]

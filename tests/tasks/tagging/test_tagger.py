@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from gonie.errors import InputError
 from gonie.features.corpus import Corpus
 from gonie.features.encoding import Encoding
+from gonie.features.windows import OVERLAP, WINDOW
 from gonie.runtime.forward_backward import Lattice
 from gonie.runtime.groups import MOST
-from gonie.features.windows import OVERLAP, WINDOW
 from gonie.tasks.tagging import tagger as predictor
 from gonie.tasks.tagging.tagger import MAX_TOKENS, Tagger
 from gonie.text.schemes import problems

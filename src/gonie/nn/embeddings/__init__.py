@@ -3,6 +3,7 @@
 from gonie.nn.embeddings.char_cnn import CharCNN
 from gonie.nn.embeddings.char_lstm import CharLSTM
 from gonie.nn.embeddings.elmo import ElmoEmbedding
+from gonie.nn.embeddings.external import ExternalEmbedding
 from gonie.nn.embeddings.features import FeatureEmbedding
 from gonie.nn.embeddings.none import NoEmbedding
 from gonie.nn.embeddings.scalar_mix import ScalarMix
@@ -13,6 +14,7 @@ __all__ = [
     "CharCNN",
     "CharLSTM",
     "ElmoEmbedding",
+    "ExternalEmbedding",
     "FeatureEmbedding",
     "NoEmbedding",
     "ScalarMix",

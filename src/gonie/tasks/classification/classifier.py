@@ -7,11 +7,13 @@ dev score is that of the bundle, including the limits on the length of a text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gonie.features.external_vectors import checked_vector
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.runtime.groups import FIRST, grouped
@@ -71,10 +73,10 @@ class TextClassifier(TextReader):
         """The names of the marks that the model was trained with."""
         return text_options(self.recipe).marks
 
-    def __call__(self, text: str | LabelledText) -> Classification:
-        """Classify one text."""
+    def __call__(self, text: str | LabelledText, *, vectors: Any = None) -> Classification:
+        """Classify one text. ``vectors`` is its external vector (D,), for a model that reads one."""
         warn_of_path(text)
-        return next(self.pipe([text]))
+        return next(self.pipe([text if vectors is None else self._with_vector(text, vectors)]))
 
     @overload
     def pipe(
@@ -129,6 +131,10 @@ class TextClassifier(TextReader):
             return text
         clean, marks = cut_marks(checked_text(text), self.marks, path=path or None, line=line or None)
         return LabelledText(clean, (), marks, path, line)
+
+    def _with_vector(self, text: str | LabelledText, vector: Any) -> LabelledText:
+        """Return a text with its external vector."""
+        return replace(self.text(text), vectors=checked_vector(vector, self.vector_width))
 
     def passage(self, text: str | LabelledText, report: Report | None = None) -> Passage:
         """Return the passage of a text that the model reads, within its limits on length."""

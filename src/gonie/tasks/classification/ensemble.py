@@ -51,6 +51,11 @@ class EnsembleClassifier(BundledModel):
         self._chances = chances
         self._advance = advance
 
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vector that every text must have; 0: it reads none."""
+        return self.first.vector_width
+
     def predicts(self) -> str:
         """Say what the members predict."""
         return self.first.predicts()

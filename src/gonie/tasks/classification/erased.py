@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,7 +27,8 @@ def without(passage: Passage, keep: Keep) -> Passage:
         if own.any()
     ]
     if not kept:
-        kept = [blank(passage.sentences[0].surface, path=passage.path, line=passage.line)]
+        first = passage.sentences[0]
+        kept = [replace(blank(first.surface, path=passage.path, line=passage.line), vectors=first.vectors)]
     return passage._replace(sentences=tuple(kept), running=_running(passage, keep))
 
 

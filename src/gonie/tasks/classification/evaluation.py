@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
+from gonie.features.external_vectors import open_for_model
 from gonie.formats.labelled import LabelledSource
 from gonie.formats.tagged import check_labels
 from gonie.metrics.class_errors import ClassError
@@ -18,7 +19,7 @@ from gonie.reports.html.markup import Markup
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.scoring import PredictedTexts
-from gonie.tasks.evaluation import FORMAT, META
+from gonie.tasks.evaluation import FORMAT, META, VECTORS
 from gonie.text.label_map import check_known, parse_map
 from gonie.text.labelled_text import LabelledText, count_labels
 
@@ -34,7 +35,7 @@ TEXT_COLUMN = "text_column"
 class TextEvaluator:
     """Scores classifiers on files."""
 
-    options = frozenset({TEXT_COLUMN, "label_column", "map"})
+    options = frozenset({TEXT_COLUMN, "label_column", "map", VECTORS})
     error = ClassError
     error_heading = "text"
 
@@ -52,8 +53,13 @@ class TextEvaluator:
         if TEXT_COLUMN in changes:
             changes[TEXT_COLUMN] = _one(changes[TEXT_COLUMN])
         changes["map"] = given_map(options, model.recipe, model.labels)
+        vectors = changes.pop(VECTORS, None)
         source = LabelledSource(file, text_options(model.recipe, **changes))
-        texts = list(source)
+        if vectors is None:
+            texts = list(source)
+        else:
+            own = open_for_model(vectors, width=model.vector_width, recipe=model.recipe, per="text")
+            texts = list(own.attach_texts(source))
         labels = count_labels(texts)
         if source.options.format == "auto" and labels.keys().isdisjoint(model.labels):
             check_labels(labels, len(texts), noun="label", path=source.report.path)

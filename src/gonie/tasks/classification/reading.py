@@ -65,6 +65,11 @@ class TextReader(BundledModel):
         """The labels of the model, in the order of its scores."""
         return self.encoding.labels
 
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vector that every text must have; 0: it reads none."""
+        return self.encoding.words.external
+
     def predicts(self) -> str:
         """Say what the model predicts: its labels."""
         return listed(self.labels, "label")

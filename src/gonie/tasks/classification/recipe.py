@@ -28,6 +28,7 @@ class TextDataConfig(NoisyCorpusConfig):
         *("text_column", "label_column", "label_separator", "marks"),
         *("sentences", "sentence_mark", "folds", "fold"),
     )
+    vectors_per: ClassVar[tuple[Literal["token", "text"], ...]] = ("text",)
 
     augment: TextAugmentConfig = Field(
         default=TextAugmentConfig(), description="changed copies of training examples (augmentation)"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gonie.errors import InputError
+from gonie.features.external_vectors import VectorFile, open_for_model
 from gonie.formats.text_rows import JSONL, PARQUET, TABLES, TEXT, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.classification.classifier import TextClassifier
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 
 class TextRecords:
-    """Answers rows with classifiers. The option ``columns`` holds the text column of tables."""
+    """Answers rows with classifiers. The option ``columns`` holds the text column of tables.
+
+    ``vectors`` is the file of the external vectors of all rows, for a model that reads them.
+    """
 
     inputs = InputKinds(
         stream=(TEXT, JSONL, *TABLES, PARQUET),
@@ -43,7 +48,9 @@ class TextRecords:
 
     def answering(self, model: TextClassifier, options: Mapping[str, Any]) -> TextAnswering:
         """Return the classifier with the options."""
-        return TextAnswering(model, columns=options.get("columns", ()))
+        return TextAnswering(
+            model, columns=options.get("columns", ()), vectors=_opened(model, options.get("vectors"))
+        )
 
     def arrow_columns(self, arrow: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return columns for the label, the probability of every label, and the predicted labels.
@@ -68,12 +75,22 @@ class TextRecords:
         return TextNotes()
 
 
+def _opened(model: TextClassifier, path: str | None) -> VectorFile | None:
+    """Return the file of vectors for the texts of a model, if there is one."""
+    if path is None:
+        return None
+    return open_for_model(path, width=model.vector_width, recipe=model.recipe, per="text")
+
+
 class TextAnswering:
     """Answers with the label of each text and the probability of every label."""
 
-    def __init__(self, classifier: TextClassifier, *, columns: Sequence[str] = ()) -> None:
+    def __init__(
+        self, classifier: TextClassifier, *, columns: Sequence[str] = (), vectors: VectorFile | None = None
+    ) -> None:
         self._classifier = classifier
         self._columns = columns
+        self._vectors = vectors
 
     @property
     def tokenizer_settings(self) -> TokenizerSettings:
@@ -89,7 +106,8 @@ class TextAnswering:
             yield Answered(row, found, found.tokens, found.notes)
 
     def _texts(self, rows: Iterable[TextRow], reject: Reject) -> Iterator[tuple[TextRow, LabelledText]]:
-        """Yield texts with their marks parsed. A row with invalid marks is rejected."""
+        """Yield texts with their marks parsed, and their vectors. A row with invalid marks is rejected."""
+        vectors = None if self._vectors is None else self._vectors.rows()
         for row in rows:
             try:
                 given = row.example if row.example is not None else row.texts[0]
@@ -97,7 +115,11 @@ class TextAnswering:
             except InputError as error:
                 reject(row, error)
                 continue
+            if vectors is not None:
+                text = vectors.give_text(replace(text, id=row.id if text.id is None else text.id))
             yield row, text
+        if vectors is not None:
+            vectors.finish()
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
         """Yield the rows of a table, with the text column found by the header as in training."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gonie.features.external_vectors import open_for_model
 from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.inspect import parse_tag_column, parse_tag_names
 from gonie.formats.tagged import TaggedSource
@@ -15,7 +16,7 @@ from gonie.metrics.evaluation import Evaluation
 from gonie.reports.class_report import ErrorExplainer
 from gonie.reports.html.markup import Markup
 from gonie.reports.tag_report import render
-from gonie.tasks.evaluation import ALL_RULES, FORMAT, META
+from gonie.tasks.evaluation import ALL_RULES, FORMAT, META, VECTORS
 from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.decoding import parse_biases
 from gonie.tasks.tagging.scoring import PredictedSentences, scored_source
@@ -34,7 +35,20 @@ class TagEvaluator:
     """Scores taggers on files."""
 
     options = frozenset(
-        {"mode", "repair", "separator", "word_column", "tag_column", "tag_names", "decode", "bias", "map"}
+        {
+            *(
+                "mode",
+                "repair",
+                "separator",
+                "word_column",
+                "tag_column",
+                "tag_names",
+                "decode",
+                "bias",
+                "map",
+            ),
+            VECTORS,
+        }
     )
     error = Error
     error_heading = "in context"
@@ -52,9 +66,13 @@ class TagEvaluator:
         data = tagger.recipe.get("data", {})
         grown = tagger.recipe.get("train", {}).get("keep_labels", False)
         source = TaggedSource(file, _read_options(tagger, options))
+        vectors = options.get(VECTORS)
+        if vectors is not None:
+            vectors = open_for_model(vectors, width=model.vector_width, recipe=model.recipe, per="token")
         scored = scored_source(
             source,
             tagger.tag_sentences,
+            vectors=vectors,
             model_scheme=tagger.encoding.scheme,
             known_tags=tagger.labels,
             mode=options.get("mode", "conlleval"),
@@ -63,7 +81,7 @@ class TagEvaluator:
             types=() if grown else data.get("types", ()),  # a grown model also has the types of its start
             labels=parse_map(options.get("map") or (), default=data.get("map", {})),
             all_rules=options.get(ALL_RULES, True),
-            tokenizer=None if data.get("columns") else tagger.tokenizer,
+            tokenizer=None if data.get("columns") or model.vector_width else tagger.tokenizer,
         )
         return TagFileScores(scored.evaluate(), source.report.lines(shown=SHOWN_SPANS), scored)
 

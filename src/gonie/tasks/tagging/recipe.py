@@ -87,6 +87,7 @@ class TagDataConfig(TaggedFilesConfig, NoisyCorpusConfig):
         *NoisyCorpusConfig.companions,
         *("word_column", "tag_column", "tag_names", "columns"),
     )
+    vectors_per: ClassVar[tuple[Literal["token", "text"], ...]] = ("token", "text")
 
     augment: TagAugmentConfig = Field(
         default=TagAugmentConfig(), description="changed copies of training examples (augmentation)"

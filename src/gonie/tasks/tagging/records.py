@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from gonie.errors import InputError
+from gonie.features.external_vectors import VectorFile, open_for_model
 from gonie.formats.format import ReadOptions, WordUnit
 from gonie.formats.tagged import read
 from gonie.formats.text_rows import CONLL, JSONL, PARQUET, TABLES, TEXT, TOKENS, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.records import Answered, InputKinds, Reject
 from gonie.tasks.tagging.tagger import Tagger
+from gonie.tasks.tagging.text_tagger import SplitText, as_split_text
+from gonie.text.plain_text import checked_text
 from gonie.text.report import Report
 from gonie.text.tokenizers.settings import TokenizerSettings
 from gonie.text.types import Document, Sentence
@@ -31,7 +35,8 @@ class TagRecords:
     * ``decode`` and ``bias``, as for ``Tagger.with_decoding``,
     * ``nbest``, as for ``Tagger.with_nbest``,
     * ``offsets``: ``utf16`` counts the offsets of records in UTF-16 code units, not in code points,
-    * ``morphemes``: columns have the morphemes of each word.
+    * ``morphemes``: columns have the morphemes of each word,
+    * ``vectors``: the file of the external vectors of all rows, for a model that reads them.
     """
 
     inputs = InputKinds(
@@ -101,6 +106,12 @@ class TagAnswering:
                 f"--morphemes works only with raw text and models of Korean morphemes, not with the {unit}",
                 fix="Remove --morphemes. gonie analyse writes the morphemes of any Korean text",
             )
+        given = options.get("vectors")
+        self._vectors = (
+            None
+            if given is None
+            else open_for_model(given, width=tagger.vector_width, recipe=tagger.recipe, per="token")
+        )
         nbest = options.get("nbest")
         tagger = tagger.with_decoding(options.get("decode", "viterbi"), options.get("bias"))
         self._tagger = tagger if nbest is None else tagger.with_nbest(nbest)
@@ -119,11 +130,35 @@ class TagAnswering:
 
     def _documents(self, rows: Iterable[TextRow], first: int) -> Iterator[Document]:
         """Yield the documents of texts and, in turn, of sentences."""
+        if self._vectors is not None:
+            yield from self._tagger.pipe_split(self._with_vectors(rows, self._vectors), first=first)
+            return
         for are_sentences, group in groupby(rows, lambda row: row.example is not None or self._tokenised):
             if are_sentences:
                 yield from self._tagger.pipe_sentences(map(_sentence, group), first=first)
             else:
                 yield from self._tagger.pipe((row.texts[0] for row in group), first=first)
+
+    def _with_vectors(self, rows: Iterable[TextRow], vectors: VectorFile) -> Iterator[SplitText]:
+        """Yield the sentences of each row with their vectors. ``rows`` are all rows."""
+        own = vectors.rows()
+        for row in rows:
+            if row.example is not None or self._tokenised:
+                text, sentences = as_split_text(_sentence(row))
+            else:
+                text, sentences = row.texts[0], self._tagger.tokenizer(checked_text(row.texts[0]))
+            empty = Sentence((), text=text)
+            placed = [
+                replace(
+                    each,
+                    path=row.file,
+                    line=each.line or row.number,
+                    id=row.id if each.id is None else each.id,
+                )
+                for each in sentences or [empty]
+            ]
+            yield text, [each for each in own.give(placed) if each.words]
+        own.finish()
 
     def read(self, path: str | Path, kind: str, report: Report) -> Iterator[TextRow]:
         """Yield the rows of tables, or the sentences of column files with the columns that the model uses."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from gonie.errors import GonieError, InputError
+from gonie.features.external_vectors import VectorFile
 from gonie.formats.format import Tokenize
 from gonie.formats.spans import texts_of
 from gonie.formats.tagged import Survey, TaggedSource, survey
@@ -161,6 +162,7 @@ def scored_source(
     labels: LabelMap | None = None,
     all_rules: bool = True,
     tokenizer: Tokenize | None = None,
+    vectors: VectorFile | None = None,
 ) -> PredictedSentences:
     """Return the sentences of ``source`` with the taggings of ``tag``, in ``model_scheme``.
 
@@ -170,14 +172,15 @@ def scored_source(
     gold tags are not changed: ``mode`` determines how an invalid sequence is read, and it is counted.
     ``seen`` is the file of training mentions in a run folder. Without it, there is no recall by novelty.
     With ``all_rules``, a rule of ``labels`` for a label that the file does not have is an error.
-    ``tokenizer`` cuts texts with noise, if the model needs nothing but words.
+    ``tokenizer`` cuts texts with noise, if the model needs nothing but words. ``vectors`` are the external
+    vectors of the file.
     """
     found = survey(source)
     bare = IO if model_scheme.kind == "IO" and not found.scheme.has_spans else found.scheme
     if bare.has_spans != model_scheme.has_spans and found.labels:
         raise _other_scheme(found, model_scheme)
     view = source.with_tag_scheme(found.scheme)
-    sentences = list(view)
+    sentences = list(view if vectors is None else vectors.attach(view))
     source.report = view.report
     untagged = next((sentence for sentence in sentences if sentence.tags is None), None)
     if untagged is not None:

@@ -6,7 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar, overload
 
+from gonie.errors import InputError
 from gonie.features.encoding import Encoding
+from gonie.features.external_vectors import with_vectors
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.tasks.bundled import BundledModel, listed
 from gonie.tasks.contexts import check_stream, with_contexts
@@ -14,6 +16,7 @@ from gonie.tasks.tagging.decoding import By, Decoding
 from gonie.tasks.tagging.documents import Placed, document, place, rescheme
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.text.plain_text import checked_text, checked_words, warn_of_path
+from gonie.text.report import count
 from gonie.text.schemes import Scheme, type_names
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Document, Sentence
@@ -74,15 +77,26 @@ class TextTagger(BundledModel):
         """The tags of the model, in the order of its scores."""
         return self.encoding.labels
 
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vectors that every text must have; 0: it reads none."""
+        return self.encoding.external
+
     def predicts(self) -> str:
         """Say what the model predicts: types of entities, or tags."""
         scheme = self.encoding.scheme
         return listed(type_names(self.labels, scheme), "type" if scheme.has_spans else "tag")
 
-    def __call__(self, text: str) -> Document:
-        """Tag one text."""
+    def __call__(self, text: str, *, vectors: Any = None) -> Document:
+        """Tag one text. ``vectors`` are its external vectors, for a model that reads them.
+
+        They are one for the text (D,), or one for each of its tokens (T, D).
+        """
         warn_of_path(text)
-        return next(self.pipe([text]))
+        if vectors is None:
+            return next(self.pipe([text]))
+        sentences = with_vectors(self.tokenizer(checked_text(text)), vectors, self.vector_width)
+        return next(self.pipe_split([(text, sentences)]))
 
     @overload
     def pipe(
@@ -112,13 +126,34 @@ class TextTagger(BundledModel):
 
     def pipe_sentences(self, sentences: Iterable[Sentence], *, first: int = FIRST) -> Iterator[Document]:
         """Tag a stream of tokenised sentences, each as one document. ``first`` is as for ``pipe``."""
-        return self._documents(map(_as_split_text, sentences), first=first)
+        return self._documents(map(as_split_text, sentences), first=first)
 
-    def tag_tokens(self, sentences: Iterable[Sequence[str]]) -> list[Document]:
-        """Tag sentences given as lists of words. The text of a document is its words joined by spaces."""
+    def pipe_split(self, texts: Iterable[SplitText], *, first: int = FIRST) -> Iterator[Document]:
+        """Tag a stream of texts that are already split into sentences. ``first`` is as for ``pipe``."""
+        return self._documents(texts, first=first)
+
+    def tag_tokens(
+        self, sentences: Iterable[Sequence[str]], *, vectors: Iterable[Any] | None = None
+    ) -> list[Document]:
+        """Tag sentences given as lists of words. The text of a document is its words joined by spaces.
+
+        ``vectors`` are the external vectors of each sentence, for a model that reads them: one for the
+        sentence (D,), or one for each word (T, D).
+        """
         fix = "For raw text, call the tagger itself: tagger(text)"
-        checked = (Sentence(words=checked_words(words, fix=fix)) for words in sentences)
-        return list(self._documents(map(_as_split_text, checked), first=MOST))
+        checked = [Sentence(words=checked_words(words, fix=fix)) for words in sentences]
+        if vectors is not None:
+            given = list(vectors)
+            if len(given) != len(checked):
+                raise InputError(
+                    f"expected the vectors of {count(len(checked), 'sentence')}, got {len(given):,}"
+                )
+            checked = [
+                each
+                for sentence, own in zip(checked, given, strict=True)
+                for each in with_vectors([sentence], own, self.vector_width)
+            ]
+        return list(self._documents(map(as_split_text, checked), first=MOST))
 
     def tag_sentences(self, sentences: Sequence[Sentence]) -> list[Tagging]:
         """Tag sentences with their columns, as read from a file. Tags are in the model's scheme."""
@@ -139,7 +174,7 @@ def tagging_alone(sentence: Sentence, tagging: Tagging) -> Tagging:
     return tagging
 
 
-def _as_split_text(sentence: Sentence) -> SplitText:
+def as_split_text(sentence: Sentence) -> SplitText:
     """Return a sentence as a text with one sentence, or none if it has no words."""
     return sentence.surface, [sentence] if sentence.words else []
 

@@ -13,7 +13,7 @@ from torch import nn
 from gonie.features.corpus import Corpus
 from gonie.features.pieces import PieceTokenizer
 from gonie.system.disk_array import cached_array, temporary_array
-from gonie.tasks.contextual import LoadedSource, Note
+from gonie.tasks.contextual import GivenSource, LoadedSource, Note, PieceSource
 from gonie.tasks.parts import CONTEXTUAL
 from gonie.tasks.run_files import NETWORK
 from gonie.tasks.sections import CorpusRecipe, EmbeddingConfig
@@ -75,7 +75,12 @@ def spelled_bytes(sources: Sources) -> int:
 
 def piece_tokenizer(sources: Sources) -> PieceTokenizer | None:
     """Return the tokenizer of sub-words that the encoding must use, if a source reads them."""
-    return next((source.pieces for source in sources.values() if source.pieces is not None), None)
+    return next((source.pieces for source in sources.values() if isinstance(source, PieceSource)), None)
+
+
+def given_width(sources: Sources) -> int:
+    """Return the width of the vectors that every sentence must have; 0 if no source needs any."""
+    return max((source.given for source in sources.values() if isinstance(source, GivenSource)), default=0)
 
 
 def digest_sources(sources: Sources) -> bytes:
@@ -107,10 +112,11 @@ def with_context(model: nn.Module, corpus: Corpus, config: EmbeddingConfig, note
     keeps them.
     """
     for part in contextual_parts(model):
-        if part.tuned or not corpus.tokens:
+        compute = CONTEXTUAL[part.name].vectors
+        if compute is None or part.tuned or not corpus.tokens:
             continue
-        vectors = CONTEXTUAL[part.name].vectors(part, corpus, note)
-        folder = config.contextual[part.name].cache
+        vectors = compute(part, corpus, note)
+        folder = getattr(config.contextual[part.name], "cache", None)
         if folder is None:
             array = temporary_array(vectors.shape, vectors.dtype, vectors.fill)
         else:

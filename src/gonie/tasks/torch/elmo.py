@@ -56,8 +56,6 @@ class LoadedElmo:
 
     saved: SavedBilm
 
-    pieces = None
-
     @classmethod
     def load(cls, config: ElmoConfig, data: CorpusConfig, note: Note) -> LoadedElmo:
         """Load the language model that the recipe names.

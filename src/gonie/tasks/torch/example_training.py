@@ -121,8 +121,14 @@ def _summary(job: ExampleJob, model: nn.Module) -> Rows:
 def _context(model: EmbeddingConfig) -> Iterator[tuple[str, str]]:
     """Yield a row for each contextual source: its key, and what it is loaded from."""
     for name, config in model.contextual.items():
-        loaded = " ".join(str(getattr(config, key)) for key in CONTEXTUAL[name].loaded_by)
+        values = (getattr(config, key) for key in CONTEXTUAL[name].loaded_by)
+        loaded = " ".join(_source_value(value) for value in values if value is not None)
         yield "context", f"{name} {loaded}"
+
+
+def _source_value(value: Any) -> str:
+    """Return a value of a recipe. Named files are listed."""
+    return " ".join(map(str, value.values())) if isinstance(value, dict) else str(value)
 
 
 def _labels(labels: Sequence[tuple[str, int]]) -> Iterator[str]:

@@ -6,8 +6,8 @@ are those of the recipe. Widths are reduced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -62,6 +62,15 @@ def synthetic_vectors(recipe: CorpusRecipe, generator: np.random.Generator) -> V
     width = recipe.model.words.width if recipe.model.words else 1
     matrix = generator.normal(size=(len(known), width)).astype(np.float32)
     return Vectors(words=known, matrix=matrix, path=Path(recipe.data.vectors), format="made up")
+
+
+def with_external_vectors(
+    sentences: Iterable[Sentence], width: int, generator: np.random.Generator
+) -> tuple[Sentence, ...]:
+    """Return the sentences with an external vector for each word, if the model reads any (width above 0)."""
+    if not width:
+        return tuple(sentences)
+    return tuple(replace(each, vectors=generator.normal(size=(len(each), width))) for each in sentences)
 
 
 def synthetic_gazetteers(data: CorpusConfig, sentences: Sequence[Sentence]) -> Gazetteers:

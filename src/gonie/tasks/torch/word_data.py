@@ -19,7 +19,7 @@ from gonie.features.spelling import Spelling
 from gonie.features.vectors import PretrainedVectors, Vectors, read_vectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusConfig, CorpusRecipe
-from gonie.tasks.torch.contextual import Sources, piece_tokenizer, spelled_bytes
+from gonie.tasks.torch.contextual import Sources, given_width, piece_tokenizer, spelled_bytes
 from gonie.tasks.torch.start import Start
 from gonie.text.fold import fold_text
 from gonie.text.normalize import Normalization
@@ -71,6 +71,7 @@ def fit_encoding(
         extra_words=vectors.words if vectors else (),
         longest=spelled_bytes(sources or {}),
         pieces=piece_tokenizer(sources or {}),
+        external=given_width(sources or {}),
         fold=data.fold_text,
         correct_typos=data.correct_typos,
     )

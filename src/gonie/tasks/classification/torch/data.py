@@ -41,6 +41,7 @@ from gonie.tasks.data_warnings import (
     warn_not_held_out,
     warn_rare_labels,
 )
+from gonie.tasks.external import RecipeVectors
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
@@ -157,7 +158,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     ``start`` is the model that the recipe starts from, if any.
     """
     data = recipe.data
-    everything = _read("train", data, note)
+    everything = _read("train", recipe, note)
     train, dev, test = _split(recipe, everything, note)
     kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     labels = _checked_labels(data, train, kept)
@@ -228,10 +229,11 @@ def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledText]:
     def training(recipe: TextRecipe) -> Sequence[LabelledText]:
         alone = {"train": recipe.data.files("train"), "test": None, "leave_out": None}
         data = recipe.data.model_copy(update=alone)
-        texts = _read("train", data, lambda text: None)
+        alone_recipe = recipe.model_copy(update={"data": data})
+        texts = _read("train", alone_recipe, lambda text: None)
         if data.files("dev") and not (recipe.train.shots or data.folds):
             return texts
-        return _split(recipe.model_copy(update={"data": data}), texts, lambda text: None)[0]
+        return _split(alone_recipe, texts, lambda text: None)[0]
 
     return MemoryReader(
         kind=TEXTS,
@@ -257,15 +259,16 @@ def _with_unknown(
 def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     """Read only the dev texts of ``recipe``."""
     data = recipe.data.model_copy(update={"test": None, "leave_out": None})
-    everything = [] if data.files("dev") and not data.folds else _read("train", data, note)
-    _, dev, _ = _split(recipe.model_copy(update={"data": data}), everything, note)
+    alone = recipe.model_copy(update={"data": data})
+    everything = [] if data.files("dev") and not data.folds else _read("train", alone, note)
+    _, dev, _ = _split(alone, everything, note)
     return dev
 
 
 def read_text_held_out(recipe: TextRecipe) -> Sequence[LabelledText]:
     """Read the test texts of ``recipe``, or its dev texts."""
     if recipe.data.files("test") and not recipe.data.folds:
-        return _read("test", recipe.data, lambda text: None)
+        return _read("test", recipe, lambda text: None)
     return read_text_dev(recipe, lambda text: None)
 
 
@@ -277,7 +280,7 @@ def read_unlabelled(data: TextDataConfig, name: str, note: Note) -> list[Labelle
     path = locate(name)
     if is_table(path, TEXT_FORMATS):
         alone = data.model_copy(update={"train": name, "format": "auto", "leave_out": None})
-        texts = _read("train", alone, note)
+        texts = _read_files("train", alone, note)
         return [replace(text, labels=()) for text in texts]
     rows = [(number, line.strip()) for number, line in lines(path)]
     texts = [LabelledText(line, (), (), name, number) for number, line in rows if line]
@@ -351,13 +354,24 @@ class CutSentences:
         return (sentence for passage in self._cut for sentence in passage.sentences)
 
 
-def _read(split: Literal["train", "dev", "test"], data: TextDataConfig, note: Note) -> list[LabelledText]:
-    """Return the texts of all files of a split."""
+def _read(split: Literal["train", "dev", "test"], recipe: TextRecipe, note: Note) -> list[LabelledText]:
+    """Return the texts of all files of a split, with their external vectors if the model reads any."""
+    return _read_files(split, recipe.data, note, RecipeVectors(recipe))
+
+
+def _read_files(
+    split: Literal["train", "dev", "test"],
+    data: TextDataConfig,
+    note: Note,
+    vectors: RecipeVectors | None = None,
+) -> list[LabelledText]:
     options = text_options({"data": data.model_dump(mode="json")}, format=data.format)
     texts: list[LabelledText] = []
     for domain, path in data.files(split).items():
         source = LabelledSource(locate(path), options)
-        texts += (in_domain(text, domain) for text in source)
+        own = vectors.of(locate(path)) if vectors else None
+        given = source if own is None else own.attach_texts(source)
+        texts += (in_domain(text, domain) for text in given)
         tell(path, source.report, note)
     return texts
 
@@ -367,7 +381,7 @@ def _split(
 ) -> tuple[Sequence[LabelledText], Sequence[LabelledText], Sequence[LabelledText]]:
     """Return the training, dev and test texts."""
     data = recipe.data
-    test: Sequence[LabelledText] = _read("test", data, note)
+    test: Sequence[LabelledText] = _read("test", recipe, note)
     if data.folds:
         parts = splits.folds([text.labels for text in texts], number=data.folds, seed=FOLD_SEED)
         for line in parts.notes:
@@ -380,7 +394,7 @@ def _split(
     if recipe.train.shots:
         texts = _sample(texts, recipe, note)
     if data.files("dev"):
-        return texts, _read("dev", data, note), test
+        return texts, _read("dev", recipe, note), test
     if recipe.train.shots:
         note(
             "no dev file: the sampled texts are also the dev texts, so the dev score says nothing about "

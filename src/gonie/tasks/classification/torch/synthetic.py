@@ -30,6 +30,7 @@ from gonie.tasks.torch.synthetic import (
     small,
     synthetic_gazetteers,
     synthetic_vectors,
+    with_external_vectors,
     with_noise,
     words_of,
 )
@@ -54,7 +55,10 @@ def synthetic_classifier(recipe: TextRecipe) -> SyntheticModel[ClassifyingNetwor
     vectors = synthetic_vectors(recipe, generator)
     sources = synthetic_sources(recipe)
     encoding = _fitted(recipe, labels, passages[:-1], vectors, sources)
-    corpus = encoding.encode_passages(passages)
+    width = encoding.words.external
+    corpus = encoding.encode_passages(
+        each._replace(sentences=with_external_vectors(each.sentences, width, generator)) for each in passages
+    )
     pretrained = vectors.table_for(encoding.words.words, generator) if vectors else None
     table = plan_words(recipe.model, encoding.words, pretrained)
     counts = Counter(chain.from_iterable(passage.labels for passage in passages))

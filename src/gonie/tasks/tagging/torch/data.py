@@ -30,6 +30,7 @@ from gonie.tasks.data_warnings import (
     warn_new_labels,
     warn_rare_labels,
 )
+from gonie.tasks.external import RecipeVectors
 from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
@@ -172,6 +173,10 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
 def _open_head(recipe: TagRecipe, name: str, note: Note) -> _TaskFiles:
     """Open the files of an auxiliary head, which must have the columns that context features use."""
     own, section = head_recipe(recipe, name), f"heads.{name}"
+    if RecipeVectors(recipe):
+        raise RecipeError(
+            [f"{section}: cannot be combined with model.external, because its files have no vectors"]
+        )
     if set(own.data.columns) != set(recipe.data.columns):
         wanted = ", ".join(recipe.data.columns) or "none"
         raise RecipeError([f"{section}.columns: the names must be those of data.columns: {wanted}"])

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from os import PathLike
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from gonie.errors import InputError, RecipeError
@@ -18,6 +19,7 @@ from gonie.formats.table import FORMATS
 from gonie.formats.tagged import Survey, TaggedSource, survey
 from gonie.system.files import lines, refuse_stream
 from gonie.tasks.data_warnings import note_dropped_types, warn_not_held_out, warning_without_hangul
+from gonie.tasks.external import RecipeVectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import SPLITS
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
@@ -63,6 +65,7 @@ class TagFiles:
         self._section = section
         self.splitter = build_tokenizer(data)
         self.labels = LabelMap(data.map)
+        self._vectors = RecipeVectors(recipe)
         self._train = [self._survey(name, path) for name, path in data.files("train").items()]
         self.found = self._train[0].found
         _check_types(data, self._train, section)
@@ -197,6 +200,7 @@ class TagFiles:
             keep=self.splitter.unit == "morpheme" and self._data.cache is None,
             domain=domain,
             section=self._section,
+            vectors=self._vectors.of(Path(source.path)),
         )
 
 

@@ -10,6 +10,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from gonie.errors import InputError
+from gonie.features.external_vectors import VectorFile
 from gonie.formats.tagged import TaggedSource
 from gonie.text import schemes
 from gonie.text.domains import in_domain
@@ -25,7 +26,8 @@ class TagStream:
 
     Labels are renamed first. If ``types`` is not empty, entities of other types become O. With ``keep``, the
     sentences of the first pass are kept in memory, for words that are slow to find. ``domain`` is that of the
-    file, if it has a name. ``section`` is the section of the recipe that names the file.
+    file, if it has a name. ``section`` is the section of the recipe that names the file. ``vectors`` are the
+    external vectors of its tokens or texts.
     """
 
     def __init__(
@@ -39,8 +41,10 @@ class TagStream:
         keep: bool = False,
         domain: str = "",
         section: str = "data",
+        vectors: VectorFile | None = None,
     ) -> None:
         self.source = source
+        self._vectors = vectors
         self._section = section
         self._domain = domain
         self._keep = keep
@@ -63,7 +67,7 @@ class TagStream:
 
     def _read(self) -> Iterator[Sentence]:
         self.dropped.clear()
-        for plain in self.source:
+        for plain in self.source if self._vectors is None else self._vectors.attach(self.source):
             sentence = in_domain(plain, self._domain)
             if sentence.tags is None:
                 raise InputError(

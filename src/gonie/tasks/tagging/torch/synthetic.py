@@ -29,6 +29,7 @@ from gonie.tasks.torch.synthetic import (
     small,
     synthetic_gazetteers,
     synthetic_vectors,
+    with_external_vectors,
     with_noise,
     words_of,
 )
@@ -57,6 +58,7 @@ def synthetic_tagger(recipe: TagRecipe) -> SyntheticModel[TaggingNetwork, Encodi
     sources = synthetic_sources(recipe)
     counted = [*sentences[:-1], every_tag]
     encoding, _ = fit_encoding(recipe, counted, scheme, vectors, extractors, sources=sources)
+    sentences = list(with_external_vectors(sentences, encoding.external, generator))
     sets = TagSets(encoding.labels)
     partial = _with_partial_tags(sentences, generator) if data.partial else ()
     partial_stream = PartialStream(partial, scheme=scheme, target=scheme, sets=sets, rules=rules)
