@@ -298,7 +298,7 @@ def _report_sizes(
     png, svg = draw_sizes(found)
     page = render_sizes(
         found,
-        title=f"{found.metric} by training size",
+        title=f"{found.metric[:1].upper()}{found.metric[1:]} by training size",
         told=report.told,
         failures=[f"failed: {line}" for line in failures(comparison)],
     )
