@@ -49,3 +49,42 @@ def test_examples_in_memory(tmp_path: Path) -> None:
     with pytest.raises(gonie.InputError, match="train row 1: not a tagged sentence"):
         gonie.compare("ner", ["Anna"], out=tmp_path / "other", progress=False)
     assert not (tmp_path / "other").exists()
+
+
+def test_sizes_and_named_recipes(tmp_path: Path) -> None:
+    rows = [(["Anna", "works"], ["B-PER", "O"]), (["It", "rains"], ["O", "O"])] * 20
+    settings = {"train.epochs": 1, "model.elmo.bilm": "none", "model.encoder.hidden": 4}
+    old = gonie.train("ner", rows, set=settings, out=tmp_path / "old", progress=False)
+    found = gonie.compare(
+        {"plain": "ner", "wide": ("ner", {"model.encoder.hidden": 8}), "old": old.model},
+        rows,
+        test=rows[:8],
+        set={key: value for key, value in settings.items() if key != "model.encoder.hidden"},
+        sizes=[4, "all"],
+        out=tmp_path / "out",
+        progress=False,
+    )
+    assert [(row["recipe"], row["data.size"]) for row in found.rows] == [
+        ("plain", "4"),
+        ("plain", "all"),
+        ("wide", "4"),
+        ("wide", "all"),
+    ]
+    sizes = found.sizes
+    assert sizes is not None
+    assert [line["name"] for line in sizes["lines"]] == ["plain", "wide", "old"]
+    assert sizes["verdict"] in repr(found)
+    assert sizes["verdict"].split(",")[0] in found._repr_html_()
+    for wrong in ({"a=b": "ner"}, {"a:b": "ner"}, {" ": "ner"}):
+        with pytest.raises(gonie.InputError, match="invalid name of a recipe"):
+            gonie.compare(wrong, sizes=[4, "all"])
+    with pytest.raises(gonie.GonieError, match=r"sizes=… needs two or more"):
+        gonie.compare("ner", sizes=[4])
+    with pytest.raises(gonie.InputError, match="not a model"):
+        gonie.compare({"a": "ner", "b": object()}, sizes=[4, "all"])
+
+
+def test_without_sizes_there_are_none(tmp_path: Path) -> None:
+    rows = [(["Anna", "works"], ["B-PER", "O"]), (["It", "rains"], ["O", "O"])] * 10
+    settings = {"train.epochs": 1, "model.elmo.bilm": "none", "model.encoder.hidden": [4, 8]}
+    assert gonie.compare("ner", rows, set=settings, out=tmp_path / "out", progress=False).sizes is None

@@ -145,3 +145,66 @@ def test_resuming_with_other_settings_is_refused(gonie: Gonie, small: list[str],
     assert gonie("compare", *small, "--out", out).code == 0
     assert gonie("compare", "--out", out, "--resume", "--seeds", "2").refused("options differ", "--out")
     assert gonie("compare", *small, "--out", out).refused("already contains a comparison", "--resume")
+
+
+def test_sizes_are_shown_with_their_verdict(gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "c"
+    given = [f"a={toy / 'toy.toml'}", f"b={toy / 'toy.toml'}:model.encoder.hidden=3", f"old={toy_run}"]
+    options = ["--sizes", "all,10,30", "--set", "train.epochs=2", "--jobs", "1"]
+    ended = gonie("compare", *given, *options, "--out", out)
+    assert ended.code == 0, ended.err
+    for words in (
+        "the smallest size has only about",
+        "6 cells, 1 seed each, 1 in parallel",
+        "sampled 10 of 80 sentences (data.size = 10)",
+        "1/6  recipe=a size=10 seed=1: dev ",
+        "scoring old",
+        "measuring the speed of the models",
+        "model",
+        "tokens/s",
+        "F1 on test in percent, by the number of labelled sentences",
+        "Each score is that of one seed, so small differences may be chance.",
+        f"page: {out / 'sizes.html'}",
+    ):
+        assert words in ended.out, words
+    verdict = json.loads((out / "sizes.json").read_text("utf-8"))["verdict"]
+    assert verdict in ended.out
+    again = gonie("compare", "--out", out, "--resume")
+    assert again.code == 0
+    assert "6 of 6 runs already finished" in again.out
+    assert verdict in again.out
+
+
+@pytest.fixture
+def places(toy: Path, toy_run: Path) -> dict[str, Path]:
+    return {"recipe": toy / "toy.toml", "run": toy_run}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["{recipe}", "--sizes", "20"],
+            "--sizes needs two or more different sizes",
+        ),
+        (["{recipe}", "--sizes", "20,some"], "invalid training size: 'some'"),
+        (["{recipe}", "--sizes", "10,999"], "data.size is 999, but there are only 80 sentences to train on"),
+        (["{recipe}", "{run}"], "is a model, not a recipe. To draw it beside recipes, add --sizes 100,all"),
+        (["{run}", "--sizes", "10,all"], "is a model, and there is no recipe to train"),
+        (["{recipe}", "--sizes", "10,all", "--folds", "2"], "--sizes cannot be combined with --folds"),
+        (["{recipe}", "--sizes", "10,all", "--in-sequence"], "--sizes cannot be combined with --in-sequence"),
+        (["{recipe}", "--sizes", "10,all", "--leave-one-domain-out"], "--leave-one-domain-out"),
+        (["{recipe}", "--sizes", "10,all", "--set", "data.size=5"], "the sizes are those of --sizes"),
+        (["x={recipe}:train.epochz=5", "--sizes", "10,all"], "train.epochz"),
+        (["x=missing.toml", "--sizes", "10,all"], "missing.toml"),
+    ],
+)
+def test_sizes_that_are_refused(
+    gonie: Gonie, places: dict[str, Path], tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    given = [each.format(**places) for each in arguments]
+    ended = gonie("compare", *given, "--out", tmp_path / "c")
+    assert ended.code == 2
+    assert words in ended.err
+    assert "Traceback" not in ended.err
+    assert not (tmp_path / "c").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gonie.errors import ResumeError
-from gonie.experiments.cell import Advanced, Began, Ended, Event, Note, Preparations, run_cell
+from gonie.experiments.cell import Advanced, Began, Ended, Event, Keeping, Note, Preparations, run_cell
 from gonie.experiments.outcome import CellScores, Failure, read_outcome
 from gonie.metrics.evaluation import evaluate
 from gonie.system.cost import RunCost
@@ -39,7 +39,7 @@ def scored(folder: Path) -> CellScores:
 def test_the_recorded_scores_are_those_of_the_best_weights(toy: Path, tmp_path: Path) -> None:
     """Loads the best weights and scores them with the full evaluation."""
     folder = laid_out(toy, tmp_path / "cell")
-    assert run_cell(folder, Preparations(), lambda event: None, keep=True)
+    assert run_cell(folder, Preparations(), lambda event: None, keep=Keeping(weights=True))
     found = scored(folder)
     recipe = load_recipe(folder / "recipe.toml")
     job = prepare(recipe, lambda text: None)
@@ -70,7 +70,7 @@ def test_without_a_test_file_the_tally_is_on_dev(toy: Path, tmp_path: Path) -> N
 def test_weights_are_kept_only_on_request(toy: Path, tmp_path: Path, keep: bool) -> None:
     """Otherwise a sweep of hundreds of runs would fill the disk."""
     folder = laid_out(toy, tmp_path / "cell", "train.epochs=1")
-    assert run_cell(folder, Preparations(), lambda event: None, keep=keep)
+    assert run_cell(folder, Preparations(), lambda event: None, keep=Keeping(weights=keep))
     names = {path.name for path in folder.iterdir()}
     weights = {"last.safetensors", "best.safetensors"}
     start = {"encoding.json", "network.json", "seen.json"}  # so that other runs can start from it

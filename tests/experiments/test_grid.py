@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gonie.errors import RecipeError
-from gonie.experiments.grid import Axis, leave_out_each, load_cells, read_grid, split_values
+from gonie.experiments.grid import Axis, leave_out_each, load_cells, read_grid
+from gonie.experiments.values import split_values
 from gonie.tasks.elmo import ElmoConfig
 from gonie.tasks.recipe import load_recipe
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from gonie.errors import GonieError
-from gonie.experiments.cell import Advanced, Began, Ended, Event, Preparations
+from gonie.experiments.cell import NOTHING, Advanced, Began, Ended, Event, Preparations
 from gonie.experiments.outcome import CellScores, read_outcome
 from gonie.experiments.workers import run_in_parallel, run_in_process, start_cells
 from gonie.system.files import atomic_write
@@ -42,8 +42,8 @@ def test_parallel_workers_give_the_results_of_one_process(toy: Path, tmp_path: P
     (tmp_path / "many").mkdir()
     told: list[Event] = []
     here, spread = laid_out(toy, tmp_path / "one", 3), laid_out(toy, tmp_path / "many", 3)
-    assert run_in_process([[each] for each in here], Preparations(), lambda event: None, keep=False)
-    assert run_in_parallel([[each] for each in spread], told.append, jobs=2, keep=False)
+    assert run_in_process([[each] for each in here], Preparations(), lambda event: None, keep=NOTHING)
+    assert run_in_parallel([[each] for each in spread], told.append, jobs=2, keep=NOTHING)
     assert {event.folder for event in told if isinstance(event, Ended)} == set(spread)
     for one, other in zip(here, spread, strict=True):
         first, second = read_outcome(one), read_outcome(other)
@@ -68,7 +68,7 @@ def test_a_killed_worker_is_reported_and_the_others_save(toy: Path, tmp_path: Pa
                 seen.clear()
 
     with pytest.raises(GonieError, match=r"ended by signal 9.*--resume and fewer --jobs"):
-        run_in_parallel([[each] for each in folders], kill_one, jobs=2, keep=False)
+        run_in_parallel([[each] for each in folders], kill_one, jobs=2, keep=NOTHING)
     assert not workers()
     assert any((folder / "last.safetensors").exists() for folder in folders)
     for folder in folders:
@@ -80,7 +80,7 @@ def test_a_killed_worker_is_reported_and_the_others_save(toy: Path, tmp_path: Pa
 def test_a_locked_cell_folder_stops_the_comparison(toy: Path, tmp_path: Path) -> None:
     folders = laid_out(toy, tmp_path, 2, "train.epochs=5000", "train.patience=5000")
     with lock_run(folders[1]), pytest.raises(GonieError, match="another process"):
-        run_in_parallel([[each] for each in folders], lambda event: None, jobs=2, keep=False)
+        run_in_parallel([[each] for each in folders], lambda event: None, jobs=2, keep=NOTHING)
     assert not workers()
 
 
@@ -90,7 +90,7 @@ def test_a_locked_cell_folder_stops_the_comparison(toy: Path, tmp_path: Path) ->
 def test_a_worker_trains_the_given_folders_in_order(toy: Path, tmp_path: Path) -> None:
     folders = laid_out(toy, tmp_path, 2)
     told: list[Event] = []
-    assert start_cells(told.append, False, "en")(folders)
+    assert start_cells(told.append, NOTHING, "en")(folders)
     began, ended = ([each.folder for each in told if isinstance(each, kind)] for kind in (Began, Ended))
     assert began == ended == folders
     assert told[-1] == Ended(folders[1])

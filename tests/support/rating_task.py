@@ -445,6 +445,7 @@ class RatingJob:
         self.recipe = recipe
         self.texts = read_ratings(data.train, note)
         self.splits: dict[Split, Sequence[LabelledText]] = {
+            "train": self.texts,
             "dev": read_ratings(data.dev, note) if data.dev else self.texts,
             "test": read_ratings(data.test, note) if data.test else (),
             "sample": self.texts[: recipe.train.score_train],
@@ -452,7 +453,7 @@ class RatingJob:
         self.labels = Counter(text.labels[0] for text in self.texts)
         passages = Passages(tokenizer=tokenizer(language=data.language, unit=data.token_unit))
         sentences = [passages(text).sentences[0] for text in self.texts]
-        self.start, self.domains = load_start(recipe), None
+        self.start, self.domains, self.labelled = load_start(recipe), None, len(self.texts)
         vectors, self.sources = vectors_of(data, self.start), load_sources(recipe, note)
         extractors = build_extractors(recipe)
         words, _ = fit_encoding(

@@ -11,9 +11,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gonie.api.models import loaded
 from gonie.api.rows import Data
 from gonie.api.run_data import DataFolder, data_files
-from gonie.api.settings import changed_keys, python_messages, recipe_path, setting
+from gonie.api.settings import changed_keys, python_messages, recipe_path, setting, settings
 from gonie.api.training import training_process
 from gonie.errors import InputError
 from gonie.reports.html.markup import element, fragment, row, table
@@ -54,6 +55,13 @@ class ComparedRecipes:
         """The number of runs that failed."""
         return self.comparison.failures
 
+    @property
+    def sizes(self) -> dict[str, Any] | None:
+        """With training sizes, the content of ``sizes.json``: the ``verdict`` in words, and the ``lines``."""
+        path = self.folder / "sizes.json"
+        found: dict[str, Any] | None = json.loads(path.read_bytes()) if path.is_file() else None
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``results.json``."""
         return self.comparison.to_json()
@@ -63,7 +71,11 @@ class ComparedRecipes:
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __repr__(self) -> str:
-        return f"ComparedRecipes({str(self.folder)!r}): " + "; ".join(self.comparison.summary())
+        return f"ComparedRecipes({str(self.folder)!r}): " + "; ".join(self._summary())
+
+    def _summary(self) -> list[str]:
+        sizes = self.sizes if self.comparison.sizes else None
+        return [*self.comparison.summary(), *([sizes["verdict"]] if sizes else [])]
 
     def _repr_html_(self) -> str:
         from gonie.experiments.tables import COST_COLUMNS, UNREACHABLE, cost_columns, seconds, unreachable
@@ -82,7 +94,7 @@ class ComparedRecipes:
             )
             for each in self.comparison.rows
         ]
-        notes = element("p", "; ".join(self.comparison.summary()))
+        notes = element("p", "; ".join(self._summary()))
         return fragment(table(caption=self.comparison.metric, header=header, rows=lines), notes)
 
 
@@ -137,8 +149,13 @@ class ComparedSequences:
         return fragment(*found, summary, element("p", tables.note(self.comparison)))
 
 
+Recipe = str | PathLike[str]
+Compared = Recipe | tuple[Recipe, Mapping[str, Any]] | Any
+"""A recipe, a recipe with settings of its own, or a trained model."""
+
+
 def compare(
-    recipes: str | PathLike[str] | Sequence[str | PathLike[str]],
+    recipes: Recipe | Sequence[Recipe] | Mapping[str, Compared],
     train: Data = None,
     dev: Data = None,
     test: Data = None,
@@ -147,6 +164,7 @@ def compare(
     seeds: int = 1,
     folds: int = 0,
     in_sequence: bool = False,
+    sizes: Sequence[int | str] = (),
     out: str | PathLike[str] | None = None,
     resume: bool = False,
     jobs: int = 1,
@@ -159,19 +177,29 @@ def compare(
     ``train``, ``dev`` and ``test`` are files or examples in memory, as for ``gonie.train``. ``set`` maps a
     recipe key to one value, or to a list of values to try: ``{"train.lr": [0.001, 0.002]}``. ``seeds`` is the
     number of runs per combination. ``folds`` cross-validates classifiers. ``in_sequence`` trains on the named
-    files of ``data.train`` one after another, and returns how much is forgotten. ``jobs`` is the number of
-    combinations that are trained in parallel, each in a new process. In a script, more than one requires
-    ``if __name__ == "__main__":`` around the call, because new processes import the script. An interrupted
-    comparison raises ``KeyboardInterrupt``; ``resume=True`` continues it.
+    files of ``data.train`` one after another, and returns how much is forgotten.
+
+    ``sizes`` are numbers of training examples, such as ``[20, 100, "all"]``: the page ``sizes.html`` in the
+    folder shows from which size on which model is best. A mapping gives each recipe a name and settings of
+    its own: ``{"plain": "ner", "small": ("ner", {"model.encoder.hidden": 50})}``. With sizes, models that are
+    already trained may be among its values, as objects or folders.
+
+    ``jobs`` is the number of combinations that are trained in parallel, each in a new process. In a script,
+    more than one requires ``if __name__ == "__main__":`` around the call, because new processes import the
+    script. An interrupted comparison raises ``KeyboardInterrupt``; ``resume=True`` continues it.
     """
     with python_messages(recipe=True), training_process(), _display(progress=progress) as display:
         from gonie.experiments.compare import create_folder, resume_comparison, start_comparison
+        from gonie.experiments.line import read_recipe, split_models
         from gonie.experiments.plan import PLAN, ComparisonRequest
         from gonie.experiments.sequence import SequenceComparison
+        from gonie.experiments.sizes import read_sizes, refuse_models_alone
         from gonie.training.folder import next_folder
 
-        many = recipes if isinstance(recipes, Sequence) and not isinstance(recipes, str) else [recipes]
-        names = tuple(map(recipe_path, many))
+        names, models = split_models(_arguments(recipes))
+        wanted = read_sizes(",".join(map(str, sizes))) if sizes else ()
+        if not names and not resume:
+            refuse_models_alone(models)
         if seeds < 1 or folds < 0:
             raise InputError(f"seeds must be at least 1 and folds at least 0: {seeds}, {folds}")
         if not names:
@@ -181,13 +209,14 @@ def compare(
         changes = {**changed_keys(set), **({"train.device": device} if device else {})}
         splits = {"train": train, "dev": dev, "test": test}
         given = {key: data for key, data in splits.items() if data is not None}
-        name = Path(names[0]).name.removesuffix(".toml")
+        recipe = read_recipe(names[0]).recipe
+        name = Path(recipe).name.removesuffix(".toml")
         folder = Path(out) if out is not None else next_folder(f"compare-{name}", mark=PLAN, resume=resume)
         own = DataFolder(folder, create=partial(create_folder, folder), mark=PLAN, resume=resume)
         first = {
             key: value[0] if isinstance(value, list) and value else value for key, value in changes.items()
         }
-        with data_files(names[0], given, first, own) as found:
+        with data_files(recipe, given, first, own) as found:
             sweeps = tuple(_sweep(key, changes.get(key, value)) for key, value in found.items())
             if resume:
                 result = resume_comparison(
@@ -198,17 +227,39 @@ def compare(
                     seeds=seeds,
                     folds=folds,
                     in_sequence=in_sequence,
+                    sizes=wanted,
+                    models=models,
                     jobs=jobs,
                     keep=keep,
                 )
             else:
-                request = ComparisonRequest(names, sweeps, seeds, folds, in_sequence)
+                request = ComparisonRequest(names, sweeps, seeds, folds, in_sequence, wanted, models)
                 result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
         if result is None:
             raise KeyboardInterrupt(f"progress is saved in {folder}. Run the same call with resume=True.")
         if isinstance(result, SequenceComparison):
             return ComparedSequences(folder, result)
         return ComparedRecipes(folder, result)
+
+
+def _arguments(recipes: Any) -> list[str]:
+    """Return what is compared as arguments of the command line."""
+    if isinstance(recipes, Mapping):
+        return [_argument(str(name), value) for name, value in recipes.items()]
+    many = recipes if isinstance(recipes, Sequence) and not isinstance(recipes, str) else [recipes]
+    return [recipe_path(each) for each in many]
+
+
+def _argument(name: str, value: Compared) -> str:
+    """Return a named recipe or model as ``NAME=RECIPE:KEY=VALUE,…``."""
+    if not name.strip() or set(name) & {"=", ":", "/", "\\"}:
+        raise InputError(f"invalid name of a recipe: {name!r}", fix="Use a name without = : / and \\")
+    if isinstance(value, tuple) and len(value) == 2:
+        recipe, changes = value
+        return f"{name}={recipe_path(recipe)}:{','.join(settings(changed_keys(changes)))}"
+    if isinstance(value, str | PathLike):
+        return f"{name}={recipe_path(value)}"
+    return f"{name}={loaded(value)[1]}"
 
 
 def _sweep(key: str, value: Any) -> str:

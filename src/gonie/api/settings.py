@@ -92,7 +92,7 @@ _OPTIONS = (
     (re.compile(r"--(device|method|format|mode|repair|decode) (\w+)"), r'\1="\2"'),
     (re.compile(r"--resume\b"), "resume=True"),
     (re.compile(rf"--map ({'|'.join(MAPS)})\b"), r'map="\1"'),
-    (re.compile(r"--(out|seeds|folds|jobs|nbest|label|map|bias)\b"), r"\1=…"),
+    (re.compile(r"--(out|seeds|sizes|folds|jobs|nbest|label|map|bias)\b"), r"\1=…"),
 )
 """Options of the command line in messages, and the arguments of Python that they correspond to."""
 _ARGUMENTS = {"text": "text_column", "label": "label_column"}

@@ -15,8 +15,9 @@ def compare(
     recipes: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="RECIPE…",
-            help="Recipe files or names of shipped recipes; more than one are compared.",
+            metavar="[NAME=]RECIPE[:KEY=VALUE,…]",
+            help="Recipe files or names of shipped recipes; more than one are compared. A recipe can have a "
+            "name and settings of its own. With --sizes also trained models: run folders or bundles.",
             autocompletion=complete_recipe,
         ),
     ] = None,
@@ -32,6 +33,14 @@ def compare(
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds per cell, counted up from train.seed. Default: 1.")
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N,N,…,all",
+            help="Train on samples of so many training examples, and write a page that shows from which size "
+            "on which model is best.",
+        ),
     ] = None,
     folds: Annotated[
         int | None,
@@ -81,6 +90,8 @@ def compare(
 
       gonie compare domains.toml --in-sequence --set train.replay=0,100
 
+      gonie compare ner plain=ner:model.elmo.bilm=none old=runs/ner --sizes 20,100,500,all --seeds 3
+
       gonie compare --out runs/compare-ner --resume
     """
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
@@ -92,31 +103,41 @@ def compare(
     from gonie.errors import GonieError
     from gonie.experiments.compare import resume_comparison, start_comparison
     from gonie.experiments.grid import leave_out_each
+    from gonie.experiments.line import split_models
     from gonie.experiments.plan import ComparisonRequest
+    from gonie.experiments.sizes import read_sizes, refuse_models_alone
 
-    folder = _folder(recipes or [], out, resume=resume)
+    trained, models = split_models(recipes or [])
+    if not trained and not resume:
+        refuse_models_alone(models)
+    folder = _folder(list(trained), out, resume=resume)
+    wanted = read_sizes(sizes) if sizes is not None else ()
     settings = [*(changes or []), *([f"train.device={device}"] if device is not None else [])]
     if in_sequence and (leave_one_domain_out or folds):
         other = "--leave-one-domain-out" if leave_one_domain_out else "--folds"
         raise GonieError(f"--in-sequence cannot be combined with {other}. Remove one of them.")
+    if leave_one_domain_out and wanted:
+        raise GonieError("--sizes cannot be combined with --leave-one-domain-out. Remove one of them.")
     if leave_one_domain_out and not resume:
-        settings.append(leave_out_each(recipes or [], settings))
+        settings.append(leave_out_each(trained, settings))
     with CompareDisplay() as display:
         if resume:
             result = resume_comparison(
                 folder,
                 display,
-                recipes=recipes or (),
+                recipes=trained,
                 changes=settings,
                 seeds=seeds,
                 folds=folds,
                 in_sequence=in_sequence,
+                sizes=wanted,
+                models=models,
                 jobs=jobs,
                 keep=keep,
             )
         else:
             request = ComparisonRequest(
-                tuple(recipes or ()), tuple(settings), seeds or 1, folds or 0, in_sequence
+                trained, tuple(settings), seeds or 1, folds or 0, in_sequence, wanted, models
             )
             result = start_comparison(request, folder, display, jobs=jobs, keep=keep)
     if result is None:
@@ -128,6 +149,7 @@ def compare(
 def _folder(recipes: list[str], out: Path | None, *, resume: bool) -> Path:
     """Return the folder of the comparison, by default named after the first recipe."""
     from gonie.errors import GonieError
+    from gonie.experiments.line import read_recipe
     from gonie.experiments.plan import PLAN
     from gonie.training.folder import next_folder
 
@@ -137,5 +159,5 @@ def _folder(recipes: list[str], out: Path | None, *, resume: bool) -> Path:
         return out
     if not recipes:
         raise GonieError("--resume requires --out or a recipe")
-    name = Path(recipes[0]).name.removesuffix(".toml")
+    name = Path(read_recipe(recipes[0]).recipe).name.removesuffix(".toml")
     return next_folder(f"compare-{name}", mark=PLAN, resume=resume)

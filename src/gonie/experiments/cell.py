@@ -1,11 +1,13 @@
 """One run of a comparison: trained in its own folder, then scored with its best weights.
 
-Nothing is exported. The result is the scores, the learning curve and a tally of the predictions for paired
-tests against other cells. Progress is reported as ``Event``, in this process or through a pipe.
+The result is the scores, the learning curve and a tally of the predictions for paired tests against other
+cells. Only the model of a shipped run is exported. Progress is reported as ``Event``, in this process or
+through a pipe.
 """
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,9 +15,11 @@ from pathlib import Path
 
 from gonie.errors import GonieError, OutputError, ResumeError
 from gonie.experiments.outcome import CellScores, Failure, Outcome, Point, write_outcome
+from gonie.export.driver import export_model
 from gonie.metrics.significance import Tally
 from gonie.system.files import atomic_write
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.run_files import BUNDLE
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.checkpoint import load_weights
 from gonie.tasks.torch.compiled_loops import must_compile
@@ -97,7 +101,23 @@ class Preparations:
         return self._job.with_recipe(recipe)
 
 
-def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool = False) -> bool:
+@dataclass(frozen=True)
+class Keeping:
+    """What is kept of finished runs, besides their results.
+
+    ``weights`` says whether the checkpoints of all runs are kept. ``bundles`` are the folders of the runs
+    whose models are exported.
+    """
+
+    weights: bool = False
+    bundles: frozenset[Path] = frozenset()
+
+
+NOTHING = Keeping()
+"""The default: only results are kept."""
+
+
+def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: Keeping = NOTHING) -> bool:
     """Train the run in ``folder`` by its recipe.toml, resuming if possible, and write its result.
 
     Returns False if it was interrupted. An error of the run itself, such as a loss that is not finite,
@@ -120,7 +140,7 @@ def run_cell(folder: Path, preparations: Preparations, tell: Tell, *, keep: bool
         if outcome is None:
             return False
         write_outcome(folder, outcome)
-        if not keep:
+        if not keep.weights:
             drop_weights(folder)
     tell(Ended(folder))
     return True
@@ -133,7 +153,7 @@ def drop_weights(folder: Path) -> None:
     run.best.unlink(missing_ok=True)
 
 
-def _outcome(run: RunFolder, preparations: Preparations, tell: Tell, *, keep: bool) -> Outcome | None:
+def _outcome(run: RunFolder, preparations: Preparations, tell: Tell, *, keep: Keeping) -> Outcome | None:
     recipe = load_recipe(run.recipe)
 
     def note(text: str) -> None:
@@ -141,7 +161,7 @@ def _outcome(run: RunFolder, preparations: Preparations, tell: Tell, *, keep: bo
 
     with metered_run(run, choose_device(recipe.train), note) as meter:
         job = preparations.get(recipe, note)
-        for name, content in job.files().items() if keep else ():  # other runs may start from it
+        for name, content in job.files().items() if keep.weights else ():  # other runs may start from it
             atomic_write(run.root / name, content)
         set_up_torch(job.recipe.train)
         meter.begin("training")
@@ -155,7 +175,22 @@ def _outcome(run: RunFolder, preparations: Preparations, tell: Tell, *, keep: bo
             return None
         meter.begin("scoring")
         load_weights(run.best, session.model)
-        return replace(_scores(job, run, session), cost=meter.save())
+        scores = _scores(job, run, session)
+        if run.root in keep.bundles:
+            meter.begin("finishing")
+            _export(job, run, session, note)
+        return replace(scores, cost=meter.save())
+
+
+def _export(job: ExampleJob, run: RunFolder, session: TrainingSession, note: Callable[[str], None]) -> None:
+    """Write the bundle of a run, or note why there is none."""
+    bundle = run.root / BUNDLE
+    if bundle.exists():  # the process was killed before the result was written
+        shutil.rmtree(bundle)
+    try:  # on the CPU, because cuDNN rounds to TF32 and the export is compared in full precision
+        export_model(job.exportable(session.model.cpu(), lambda text: None), bundle)
+    except GonieError as error:
+        note(f"{run.root.name}: warning: not exported, so its speed and size are unknown: {error}")
 
 
 def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellScores:
@@ -176,6 +211,7 @@ def _scores(job: ExampleJob, run: RunFolder, session: TrainingSession) -> CellSc
         curve=tuple(Point(record["epoch"], record["score"], record["train_score"]) for record in history),
         tally=tally,
         domains=_by_domain(job, split, tally),
+        labelled=job.labelled,
     )
 
 

@@ -5,6 +5,7 @@
     results.json             all scores, standard deviations, p-values and curves
     table.md, table.tsv      one row per cell
     curves.png, curves.svg   scores by value and by epoch
+    sizes.html, …            with training sizes: where the lines cross (see size_report.py)
 
 Each file is written atomically. The order of the writes leaves a resumable comparison if the process is
 killed at any moment: finished runs are not repeated, and an unfinished run resumes from its checkpoint.
@@ -21,15 +22,22 @@ from typing import Protocol
 
 from gonie.errors import GonieError, InputError, OutputError, ResumeError
 from gonie.experiments import sequence_tables
-from gonie.experiments.cell import Ended, Event, Note, Preparations, drop_weights
+from gonie.experiments.cell import Ended, Event, Keeping, Note, Preparations, drop_weights
 from gonie.experiments.comparison import Comparison, ComparisonRow
 from gonie.experiments.figure import draw, missing_fonts
-from gonie.experiments.grid import load_cells, read_grid
+from gonie.experiments.grid import load_cells
+from gonie.experiments.line import read_recipe
 from gonie.experiments.outcome import Outcome, read_outcome
 from gonie.experiments.plan import CELLS, PLAN, RECIPE, ComparisonPlan, ComparisonRequest
 from gonie.experiments.sequence import SequenceComparison, SequenceRow, check_sequence
-from gonie.experiments.tables import markdown, tsv
+from gonie.experiments.size_figure import draw_sizes, missing_size_fonts
+from gonie.experiments.size_report import CHART, PAGE, SIZE_REPORTS, VALUES, SizeReport
+from gonie.experiments.sizes import check_models, check_recipes, check_request, check_total, few_steps
+from gonie.experiments.tables import failures, markdown, tsv
 from gonie.experiments.workers import run_in_parallel, run_in_process
+from gonie.reports.size_comparison import SizeComparison
+from gonie.reports.size_page import render_sizes
+from gonie.reports.size_verdict import verdict
 from gonie.system.files import atomic_write, is_utf8, make_folder, remove_leftovers
 from gonie.system.thread_map import cores
 from gonie.tasks.recipe import load_recipe
@@ -59,6 +67,12 @@ class ComparisonDisplay(Protocol):
     def finished(self, comparison: Comparison, folder: Path) -> None:
         """Called when all runs are trained and the reports are written."""
 
+    def measuring(self, what: str, done: int, number: int) -> None:
+        """Called while existing models are scored and speeds are measured, with how much is done."""
+
+    def finished_sizes(self, found: SizeComparison, folder: Path) -> None:
+        """Called after ``finished`` with the scores by training size, if sizes were compared."""
+
     def finished_sequence(self, comparison: SequenceComparison, folder: Path) -> None:
         """Called instead of ``finished`` if domains were learned one after another."""
 
@@ -77,15 +91,27 @@ def start_comparison(
     written.
     """
     _refuse_data_files(request)
-    grid = read_grid(request.recipes, request.changes)
+    check_request(request)
+    grid = request.grid
     recipes = load_cells(grid, folds=request.folds, note=lambda text: display.event(Note(text)))
     if request.in_sequence:
         check_sequence(recipes)
+    if request.sizes:
+        check_recipes(grid, recipes)
+        check_models(request, recipes[0])
+        for text in dict.fromkeys(few_steps(request.sizes, recipe) for recipe in recipes):
+            display.event(Note(text)) if text else None
     _choose_jobs(recipes, jobs)
     _check_folder(folder)
     plan = ComparisonPlan.of(request, recipes, keep=keep)
     preparations = Preparations()
-    preparations.get(plan.runs[0].recipe(recipes[0], folder / CELLS), lambda text: display.event(Note(text)))
+    first = next(
+        (run for run in plan.runs if run.shipped), plan.runs[0]
+    )  # the largest size, if there are any
+    job = preparations.get(
+        first.recipe(recipes[first.cell], folder / CELLS), lambda text: display.event(Note(text))
+    )
+    check_total(request.sizes, job.labelled, job.noun)
     make_folder(folder)
     with lock_run(folder):
         _check_folder(folder)  # another process may have created it while the files were read
@@ -95,7 +121,7 @@ def start_comparison(
 
 def _refuse_data_files(request: ComparisonRequest) -> None:
     """Refuse data files among the recipes, with the settings that take them: train, dev and test."""
-    names = request.recipes
+    names = [read_recipe(argument).recipe for argument in request.recipes]
     files = [name for name in names if Path(name).is_file() and Path(name).suffix != ".toml"]
     if not files:
         return
@@ -117,6 +143,8 @@ def resume_comparison(
     seeds: int | None = None,
     folds: int | None = None,
     in_sequence: bool = False,
+    sizes: Sequence[str] = (),
+    models: Sequence[str] = (),
     jobs: int | None = None,
     keep: bool = False,
 ) -> Comparison | SequenceComparison | None:
@@ -129,6 +157,8 @@ def resume_comparison(
         seeds or began.seeds,
         folds or began.folds,
         in_sequence or began.in_sequence,
+        tuple(sizes) or began.sizes,
+        tuple(models) or began.models,
     )
     if again != began or (keep and not plan.keep):  # the weights of finished cells are already deleted
         raise ResumeError(
@@ -158,7 +188,7 @@ def _check_folder(folder: Path) -> None:
         raise OutputError(f"{folder}: the folder name is not UTF-8. Choose another --out.")
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file, not a folder. Choose another --out.")
-    if taken := [name for name in REPORTS if (folder / name).exists()]:
+    if taken := [name for name in (*REPORTS, *SIZE_REPORTS) if (folder / name).exists()]:
         raise OutputError(
             f"{folder} has files that the comparison would overwrite: {', '.join(taken)}. "
             "Choose another --out."
@@ -195,7 +225,10 @@ def _run_remaining(
             drop_weights(place)  # left behind if the process was killed right after the result
     jobs = _choose_jobs(list(waiting.values()), jobs)
     chains = _chains(plan, folder, waiting)
-    keep = plan.keep or plan.request.in_sequence  # the next step of a sequence starts from the weights
+    keep = Keeping(
+        weights=plan.keep or plan.request.in_sequence,  # the next step of a sequence starts from the weights
+        bundles=frozenset(folder / CELLS / run.folder for run in plan.runs if run.shipped),
+    )
     display.begin(plan, done=len(plan.runs) - len(waiting), jobs=jobs)
 
     def tell(event: Event) -> None:
@@ -240,8 +273,42 @@ def _report(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> C
         atomic_write(folder / name, content)
     if text := missing_fonts(comparison):
         display.event(Note(text))
+    found = _report_sizes(plan, folder, comparison, display) if plan.request.sizes else None
     display.finished(comparison, folder)
+    if found is not None:
+        display.finished_sizes(found, folder)
     return comparison
+
+
+def _report_sizes(
+    plan: ComparisonPlan, folder: Path, comparison: Comparison, display: ComparisonDisplay
+) -> SizeComparison | None:
+    """Score the existing models, measure costs, and write the page and the chart of scores by size.
+
+    Returns None if all runs failed.
+    """
+    if not any(row.scores for row in comparison.rows):
+        return None
+
+    def note(text: str) -> None:
+        display.event(Note(text))
+
+    report = SizeReport(plan, folder, note, display.measuring)
+    found = report.collect(comparison)
+    png, svg = draw_sizes(found)
+    page = render_sizes(
+        found,
+        title=f"{found.metric[:1].upper()}{found.metric[1:]} by training size",
+        told=report.told,
+        failures=[f"failed: {line}" for line in failures(comparison)],
+    )
+    values = json.dumps({"verdict": verdict(found), **found.to_json()}, ensure_ascii=False, indent=1)
+    contents: dict[str, str | bytes] = {PAGE: page, f"{CHART}.png": png, f"{CHART}.svg": svg, VALUES: values}
+    for name, content in contents.items():
+        atomic_write(folder / name, content)
+    if text := missing_size_fonts(found):
+        note(text)
+    return found
 
 
 def _report_sequence(plan: ComparisonPlan, folder: Path, display: ComparisonDisplay) -> SequenceComparison:

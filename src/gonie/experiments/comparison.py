@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gonie.experiments.grid import Axis
+from gonie.experiments.grid import SIZE, Axis
 from gonie.experiments.outcome import CellScores, Failure, Outcome
 from gonie.metrics.significance import combine_tallies, randomization_test
 from gonie.system.cost import RunCost, nested_energy
@@ -17,6 +17,8 @@ COSTS = tuple(RunCost().numbers())
 
 LEFT_OUT = "data.leave_out"
 """The key whose values have different test data, so that each has a best cell."""
+APART = (LEFT_OUT, SIZE)
+"""The keys each of whose values has a best cell: settings are compared at the same training size."""
 
 
 @dataclass(frozen=True)
@@ -138,9 +140,9 @@ def _run_json(outcome: Outcome) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All rows in the requested order, with the best one marked, or that of each domain left out.
+    """All rows in the requested order, with the best one marked, or that of each domain left out or size.
 
-    The best row has the highest mean dev score. A domain with a single row has none.
+    The best row has the highest mean dev score. A domain or a size with a single row has none.
     """
 
     axes: tuple[Axis, ...]
@@ -159,7 +161,7 @@ class Comparison:
         examples.
         """
         found, done = list(rows), 0
-        for places in _same_data(axes, rows):
+        for places in _compared(axes, rows):
             best = max((rows[at] for at in places), key=lambda row: row.dev.mean if row.dev else -1.0)
             for at in places:
                 found[at] = rows[at] if best.dev is None else _tested(rows[at], best)
@@ -173,9 +175,15 @@ class Comparison:
         return next((axis for axis in self.axes if axis.key == LEFT_OUT), None)
 
     @property
+    def sizes(self) -> Axis | None:
+        """The training sizes, if there are any."""
+        return next((axis for axis in self.axes if axis.key == SIZE), None)
+
+    @property
     def best(self) -> ComparisonRow | None:
-        """The best row, or None if every run failed or domains are left out."""
-        return None if self.left_out else next((row for row in self.rows if row.best), None)
+        """The best row, or None if every run failed, domains are left out or sizes compared."""
+        apart = self.left_out or self.sizes
+        return None if apart else next((row for row in self.rows if row.best), None)
 
     @property
     def metric(self) -> str:
@@ -246,6 +254,8 @@ class Comparison:
         """Return a summary in sentences: the best cell, and what each axis suggests to try next."""
         if self.left_out and any(row.dev for row in self.rows):
             return [*self._warning(), *self._means_over(self.left_out)]
+        if self.sizes and any(row.dev for row in self.rows):
+            return self._warning()
         best = self.best
         if best is None or best.dev is None:
             return ["all runs failed"]
@@ -310,18 +320,18 @@ def _edge(axis: Axis, value: str) -> str:
     return ""
 
 
-def _same_data(axes: Sequence[Axis], rows: Sequence[ComparisonRow]) -> Iterator[list[int]]:
-    """Yield the numbers of the rows that are tested on the same data: all, or those of each domain left out.
+def _compared(axes: Sequence[Axis], rows: Sequence[ComparisonRow]) -> Iterator[list[int]]:
+    """Yield the numbers of the rows that are compared: all, or those of each domain left out or size.
 
-    A domain with a single row has nothing to compare.
+    A domain or a size with a single row has nothing to compare.
     """
-    left_out = next((at for at, axis in enumerate(axes) if axis.key == LEFT_OUT), None)
-    if left_out is None:
+    apart = [at for at, axis in enumerate(axes) if axis.key in APART]
+    if not apart:
         yield list(range(len(rows)))
         return
-    groups: dict[str, list[int]] = {}
+    groups: dict[tuple[str, ...], list[int]] = {}
     for number, row in enumerate(rows):
-        groups.setdefault(row.values[left_out], []).append(number)
+        groups.setdefault(tuple(row.values[at] for at in apart), []).append(number)
     yield from (group for group in groups.values() if len(group) > 1)
 
 

@@ -39,9 +39,9 @@ DEV, TRAIN, *_ = OKABE_ITO
 
 def draw(comparison: Comparison) -> tuple[bytes, bytes]:
     """Return the figure as PNG and as SVG."""
-    with _style(_texts(comparison)):
+    with figure_style(_texts(comparison)):
         figure = build(comparison)
-        return _saved(figure, "png"), _saved(figure, "svg")
+        return saved(figure, "png"), saved(figure, "svg")
 
 
 def missing_fonts(comparison: Comparison) -> str:
@@ -216,7 +216,7 @@ def _explain(panel: Axes) -> None:
 
 
 @contextmanager
-def _style(texts: Sequence[str]) -> Iterator[None]:
+def figure_style(texts: Sequence[str]) -> Iterator[None]:
     """Make matplotlib draw these texts in the same way on every machine, regardless of its settings."""
     from matplotlib import style
 
@@ -238,7 +238,8 @@ def _style(texts: Sequence[str]) -> Iterator[None]:
         yield
 
 
-def _saved(figure: Figure, kind: str) -> bytes:
+def saved(figure: Figure, kind: str) -> bytes:
+    """Return a figure as PNG or SVG, with nothing in it that changes from run to run."""
     file = io.BytesIO()
     figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else {"Software": "gonie"})
     return file.getvalue()

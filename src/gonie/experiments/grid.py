@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import cast
 
 from gonie.errors import RecipeError
+from gonie.experiments.line import ComparedRecipe, read_recipe
+from gonie.experiments.values import split_values
 from gonie.tasks.paths import missing_paths, with_absolute_paths
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.sections import CorpusRecipe, NoisyCorpusConfig
@@ -24,11 +26,13 @@ from gonie.training.loss_terms.table import check_terms, with_absolute_terms
 RECIPE = "recipe"
 """The key of the axis of recipes, if there is more than one."""
 
+SIZE, ALL = "data.size", "all"
+"""The key of the axis of training sizes, and the size of the whole training file."""
+
 CURVE_EXAMPLES = 1000
 """The number of training sentences or texts scored after each epoch, unless the recipe sets it."""
 
 LONGEST_NAME = 48
-CLOSING = {"[": "]", "{": "}", "(": ")"}
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,12 @@ class Axis:
 
 @dataclass(frozen=True)
 class GridCell:
-    """One combination: a recipe, the changes to it, and its value on each axis."""
+    """One combination: a recipe, the changes to it, its value on each axis, and the name of the recipe."""
 
     recipe: str
     changes: tuple[str, ...]
     values: tuple[str, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,14 @@ def _last_part(value: str) -> str:
     return value.rstrip("/").rpartition("/")[2].strip("[]{}\"' ")
 
 
-def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
-    """Build the grid of ``recipes`` and ``key=a,b,c`` changes. A key with one value is set but not swept."""
+def read_grid(recipes: Sequence[str], changes: Sequence[str], sizes: Sequence[str] = ()) -> Grid:
+    """Build the grid of ``recipes`` and ``key=a,b,c`` changes. A key with one value is set but not swept.
+
+    With training ``sizes``, they are the last axis, also if there is only one.
+    """
     problems: list[str] = []
-    swept: dict[str, tuple[str, ...]] = {RECIPE: tuple(recipes)}
+    compared = [read_recipe(argument) for argument in recipes]
+    swept: dict[str, tuple[str, ...]] = {RECIPE: tuple(each.name for each in compared)}
     for change in changes:
         key, equals, text = change.partition("=")
         key = key.strip()
@@ -100,6 +109,14 @@ def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
         elif len(values) > 1 and not all(values):
             problems.append(f"--set {change}: missing value next to a comma")
         swept.setdefault(key, values)
+    if sizes and SIZE in swept:
+        problems.append(f"--set {SIZE}: the sizes are those of --sizes; remove it")
+    problems += [
+        f"{each.name}: {key} is also swept by --set; remove one of them"
+        for each in compared
+        for key in each.keys
+        if len(swept.get(key, ())) > 1 or (sizes and key == SIZE)
+    ]
     problems += [
         f"{key}: {value} is given twice; remove one"
         for key, values in swept.items()
@@ -108,14 +125,21 @@ def read_grid(recipes: Sequence[str], changes: Sequence[str]) -> Grid:
     ]
     if problems:
         raise RecipeError(problems, source="compare")
-    axes = tuple(Axis(key, _label(key, swept), values) for key, values in swept.items() if len(values) > 1)
-    return Grid(axes, tuple(_cells(swept, axes)))
+    if sizes:
+        swept[SIZE] = tuple(sizes)
+    axes = tuple(
+        Axis(key, _label(key, swept), values)
+        for key, values in swept.items()
+        if len(values) > 1 or (sizes and key == SIZE)
+    )
+    return Grid(axes, tuple(_cells({each.name: each for each in compared}, swept, axes)))
 
 
 def leave_out_each(recipes: Sequence[str], changes: Sequence[str]) -> str:
     """Return the change that leaves out each domain of the recipes' training files in turn."""
     single = [change for change in changes if len(split_values(change.partition("=")[2])) == 1]
-    names = [load_recipe(recipe, single).data.train for recipe in recipes]
+    compared = [read_recipe(argument) for argument in recipes]
+    names = [load_recipe(each.recipe, [*single, *each.changes]).data.train for each in compared]
     domains = list(names[0]) if isinstance(names[0], dict) else []
     if len(domains) < 2 or any(list(other) != domains for other in names):
         raise RecipeError(
@@ -128,11 +152,23 @@ def leave_out_each(recipes: Sequence[str], changes: Sequence[str]) -> str:
     return f"data.leave_out={','.join(domains)}"
 
 
-def _cells(swept: dict[str, tuple[str, ...]], axes: tuple[Axis, ...]) -> Iterator[GridCell]:
+def _cells(
+    compared: Mapping[str, ComparedRecipe], swept: dict[str, tuple[str, ...]], axes: tuple[Axis, ...]
+) -> Iterator[GridCell]:
     for chosen in product(*swept.values()):
         values = dict(zip(swept, chosen, strict=True))
-        changes = tuple(f"{key}={value}" for key, value in values.items() if key != RECIPE)
-        yield GridCell(values[RECIPE], changes, tuple(values[axis.key] for axis in axes))
+        own = compared[values[RECIPE]]
+        common = (
+            f"{key}={'none' if (key, value) == (SIZE, ALL) else value}"
+            for key, value in values.items()
+            if key != RECIPE and key not in own.keys
+        )
+        yield GridCell(
+            own.recipe,
+            (*common, *own.changes_at(values.get(SIZE))),
+            tuple(values[axis.key] for axis in axes),
+            own.name,
+        )
 
 
 def _label(key: str, keys: dict[str, tuple[str, ...]]) -> str:
@@ -141,43 +177,6 @@ def _label(key: str, keys: dict[str, tuple[str, ...]]) -> str:
     parts = key.split(".")
     endings = (".".join(parts[-size:]) for size in range(1, len(parts)))
     return next((end for end in endings if not any(f".{o}".endswith(f".{end}") for o in others)), key)
-
-
-def split_values(text: str) -> list[str]:
-    """Split ``a,b,c`` at the commas that are not in brackets or quotes.
-
-    A quote opens a quoted text only at the beginning of a value, so ``it's,b`` is two values.
-    """
-    values, begin, at = [], 0, 0
-    closing: list[str] = []
-    fresh = True  # whether a value may begin here
-    while at < len(text):
-        letter = text[at]
-        if letter in "\"'" and fresh:
-            at = _after_quote(text, at) - 1
-        elif letter in CLOSING:
-            closing.append(CLOSING[letter])
-        elif closing and letter == closing[-1]:
-            closing.pop()
-        elif letter == "," and not closing:
-            values.append(text[begin:at])
-            begin = at + 1
-        fresh = letter in ",[{(=" or (fresh and letter.isspace())
-        at += 1
-    return [value.strip() for value in (*values, text[begin:])]
-
-
-def _after_quote(text: str, at: int) -> int:
-    """Return the end of the quoted text that begins at ``at``. An unclosed quote is an ordinary character."""
-    quote, escape = text[at], text[at] == '"'
-    end = at + 1
-    while end < len(text):
-        if escape and text[end] == "\\":
-            end += 1
-        elif text[end] == quote:
-            return end + 1
-        end += 1
-    return at + 1
 
 
 def load_cells(

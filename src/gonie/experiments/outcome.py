@@ -47,6 +47,8 @@ class CellScores:
     cost: RunCost | None = None  # none in older files
     domains: Mapping[str, float] | None = None
     """The score on each named file of the data of ``tally``: F1, or accuracy for one label per example."""
+    labelled: int | None = None
+    """The number of labelled training examples."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of result.json."""

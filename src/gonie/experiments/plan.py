@@ -1,6 +1,7 @@
 """The plan of a comparison in compare.json: the request, and one run per cell, seed and fold, or step.
 
-Format 1 had no folds, and format 2 no steps. A comparison in these formats resumes as one without them.
+Format 1 had no folds, format 2 no steps, and format 3 no training sizes and no existing models. A comparison
+in these formats resumes as one without them.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from gonie.errors import ResumeError
-from gonie.experiments.grid import Grid, read_grid
+from gonie.experiments.grid import SIZE, Grid, read_grid
 from gonie.experiments.sequence import step_recipe
 from gonie.system.files import atomic_write
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.written_recipe import write_recipe
 
 PLAN, CELLS, RECIPE = "compare.json", "cells", "recipe.toml"
-FORMAT, FORMATS = 3, (1, 2, 3)
+FORMAT, FORMATS = 4, (1, 2, 3, 4)
 """The format that is written, and the formats that can be read."""
 
 
@@ -34,13 +35,23 @@ class ComparisonRequest:
     """The number of parts of the training file, each the test file once. 0 uses the recipe's test file."""
     in_sequence: bool = False
     """Whether the named training files are learned one after another."""
+    sizes: tuple[str, ...] = ()
+    """Numbers of training examples, or ``all``, in ascending order."""
+    models: tuple[str, ...] = ()
+    """Models that exist already (``gonie.experiments.line``), which are drawn with those of all sizes."""
+
+    @property
+    def grid(self) -> Grid:
+        """The requested axes and cells."""
+        return read_grid(self.recipes, self.changes, self.sizes)
 
 
 @dataclass(frozen=True)
 class PlannedRun:
     """One seed of one cell, on one fold (from 1) if there are folds, and the name of its folder.
 
-    In a sequence, it is step number ``step``, from 1, and starts from the run in the folder ``start``.
+    In a sequence, it is step number ``step``, from 1, and starts from the run in the folder ``start``. The
+    model of a run that is ``shipped`` is exported, to measure its speed and size.
     """
 
     folder: str
@@ -49,6 +60,7 @@ class PlannedRun:
     fold: int = 0
     step: int = 0
     start: str = ""
+    shipped: bool = False
 
     def recipe(self, cell: CorpusRecipe, cells: Path) -> CorpusRecipe:
         """Return the recipe of the cell with the seed and the fold or step of this run.
@@ -73,7 +85,8 @@ class ComparisonPlan:
     @classmethod
     def of(cls, request: ComparisonRequest, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
         """Plan a run for every cell, seed and fold, or step of a sequence, given the recipes of the cells."""
-        grid = read_grid(request.recipes, request.changes)
+        grid = request.grid
+        shipped = _largest(grid) if request.sizes else frozenset()
         folds = range(1, request.folds + 1) if request.folds else (0,)
         steps = range(1, len(recipes[0].data.files("train")) + 1) if request.in_sequence else (0,)
         runs = (
@@ -84,6 +97,7 @@ class ComparisonPlan:
                 fold,
                 step,
                 grid.folder(cell, seed, fold, step - 1) if step > 1 else "",
+                cell in shipped and seed == recipe.train.seed,
             )
             for cell, recipe in enumerate(recipes)
             for seed in range(recipe.train.seed, recipe.train.seed + request.seeds)
@@ -105,7 +119,7 @@ class ComparisonPlan:
     @property
     def grid(self) -> Grid:
         """The requested axes and cells."""
-        return read_grid(self.request.recipes, self.request.changes)
+        return self.request.grid
 
     def write(self, folder: Path, recipes: Sequence[CorpusRecipe]) -> None:
         """Write the recipe of every run, then compare.json, which makes the folder a comparison.
@@ -151,7 +165,16 @@ class ComparisonPlan:
                 int(asked["seeds"]),
                 int(asked.get("folds", 0)),
                 bool(asked.get("in_sequence", False)),
+                tuple(asked.get("sizes", ())),
+                tuple(asked.get("models", ())),
             ),
             keep=bool(values["keep"]),
             runs=tuple(PlannedRun(**run) for run in values["runs"]),
         )
+
+
+def _largest(grid: Grid) -> frozenset[int]:
+    """Return the cells of the largest training size."""
+    at = next(number for number, axis in enumerate(grid.axes) if axis.key == SIZE)
+    largest = grid.axes[at].values[-1]
+    return frozenset(number for number, cell in enumerate(grid.cells) if cell.values[at] == largest)

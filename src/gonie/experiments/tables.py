@@ -64,6 +64,7 @@ def note(comparison: Comparison) -> str:
     if comparison.has_unreachable:
         missed = f"{UNREACHABLE}: gold spans of {data} that do not match the tokens, counted as missed; "
     among = " of those that leave out the same domain" if comparison.left_out else ""
+    among = " of those of the same size" if comparison.sizes else among
     return (
         f"Scores in percent; {spread}{missed}best: the cell with the highest dev score{among}; p: p-value "
         f"of the difference from it on {data} (paired approximate randomisation test, {SHUFFLES:,} shuffles, "

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from gonie.errors import GonieError
-from gonie.experiments.cell import Preparations, Tell, run_cell
+from gonie.experiments.cell import Keeping, Preparations, Tell, run_cell
 from gonie.messages import language, use_language
 from gonie.system.worker_pool import WorkerLostError, worker_pool
 from gonie.training.interrupt import Interrupt
@@ -23,7 +23,7 @@ Chain = Sequence[Path]
 """Folders of cells that are trained one after another, because each may start from the one before."""
 
 
-def run_in_process(chains: Iterable[Chain], preparations: Preparations, tell: Tell, *, keep: bool) -> bool:
+def run_in_process(chains: Iterable[Chain], preparations: Preparations, tell: Tell, *, keep: Keeping) -> bool:
     """Train the cells one after another in this process. Return False if interrupted."""
     with Interrupt() as interrupt:
         for folder in chain.from_iterable(chains):
@@ -32,7 +32,7 @@ def run_in_process(chains: Iterable[Chain], preparations: Preparations, tell: Te
     return True
 
 
-def run_in_parallel(chains: Iterable[Chain], tell: Tell, *, jobs: int, keep: bool) -> bool:
+def run_in_parallel(chains: Iterable[Chain], tell: Tell, *, jobs: int, keep: Keeping) -> bool:
     """Train the chains in ``jobs`` worker processes, started in order. Return False if interrupted."""
     cells = list(chains)
     with (
@@ -48,7 +48,7 @@ def run_in_parallel(chains: Iterable[Chain], tell: Tell, *, jobs: int, keep: boo
     return not interrupt.requested
 
 
-def start_cells(tell: Tell, keep: bool, speaks: str) -> Callable[[Chain], bool]:
+def start_cells(tell: Tell, keep: Keeping, speaks: str) -> Callable[[Chain], bool]:
     """Return the function of a worker process, which trains the cells of a chain.
 
     It returns False if interrupted. Workers ignore Ctrl-C except in training, which saves a checkpoint. The

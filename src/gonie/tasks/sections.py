@@ -92,6 +92,12 @@ class CorpusConfig(Section):
     holdout: Rate = Field(
         default=0.1, description="share of the training file to hold out if there is no dev file"
     )
+    size: Size | None = Field(
+        default=None,
+        description="train on a sample of this many sentences, texts or pairs of the training file, drawn by "
+        "train.seed with about the same share of each type or label; larger samples contain smaller ones; "
+        "unset: all",
+    )
     map: LabelNames = Field(
         default={},
         description='new names of labels: {person = "PER", misc = "O"}; O drops a label; also the name of a '
@@ -515,6 +521,12 @@ class CorpusRecipe(Recipe):
         default={},
         description="variants of the model, trained for comparison: a name, and the keys that differ",
     )
+
+    @model_validator(mode="after")
+    def _one_sample(self) -> CorpusRecipe:
+        if self.data.size is not None and self.train.shots:
+            raise ValueError("data.size cannot be combined with train.shots; remove one of them")
+        return self
 
 
 RecipeType = TypeVar("RecipeType", bound=Recipe)

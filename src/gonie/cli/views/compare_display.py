@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gonie.experiments.outcome import Outcome
     from gonie.experiments.plan import ComparisonPlan, PlannedRun
     from gonie.experiments.sequence import SequenceComparison
+    from gonie.reports.size_comparison import SizeComparison
 
 
 class CompareDisplay:
@@ -44,6 +45,7 @@ class CompareDisplay:
         self._shares: dict[Path, float] = {}  # the finished share of each running cell
         self._names: dict[str, str] = {}
         self._notes: set[str] = set()
+        self._measured = ""
         self._total = self._done = self._done_here = 0
         self._began = self._printed = time.monotonic()
 
@@ -114,6 +116,32 @@ class CompareDisplay:
         if comparison.best is not None:
             recipe = shlex.quote(str(folder / comparison.best.folders[0] / "recipe.toml"))
             self._console.print(f"Try:  gonie train {recipe}", markup=False)
+
+    def measuring(self, what: str, done: int, number: int) -> None:
+        """Show how much is measured after training."""
+        if self._whole is not None:
+            status = f"{done}/{number}"
+            self._progress.update(
+                self._whole, description=say(what), total=number, completed=done, status=status
+            )
+        elif what != self._measured:
+            self._print(what)
+        self._measured = what
+
+    def finished_sizes(self, found: SizeComparison, folder: Path) -> None:
+        """Print the table of scores by training size, and which model is best from where on."""
+        from gonie.reports.size_tables import size_cells, size_header, size_note
+        from gonie.reports.size_verdict import verdict
+
+        self._console.print()
+        self._console.print(
+            _plain_table(size_header(found), [size_cells(found, line) for line in found.lines], 1)
+        )
+        self._console.print(Text(size_note(found), style="dim"))
+        self._console.print(Text(say(verdict(found)), style="bold"))
+        self._console.print(
+            f"page: {folder / 'sizes.html'}; chart: {folder / 'sizes.png'} and .svg", markup=False
+        )
 
     def finished_sequence(self, comparison: SequenceComparison, folder: Path) -> None:
         """Print the matrix of each cell, the summaries and the files that were written."""

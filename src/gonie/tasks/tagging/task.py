@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from gonie.tasks.run_files import TAG_RUN
@@ -74,7 +75,7 @@ def _resolve(recipe: Recipe, note: Callable[[str], None]) -> Recipe:
 
     tagging = cast("TagRecipe", recipe)
     tagging = with_single_pass(tagging, TAG_HEADS[tagging.model.head.kind], note)
-    return resolve_sources(tagging, training_sentences(tagging), note)
+    return resolve_sources(tagging, islice(training_sentences(tagging), tagging.data.size), note)
 
 
 TAGGING = Task(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # it loads runs, which needs jobs
     from gonie.tasks.torch.start import Start
 
 Note = Callable[[str], None]
-Split = Literal["dev", "test", "sample"]
+Split = Literal["train", "dev", "test", "sample"]
 """Examples to score. ``sample`` are some of the training examples (``train.score_train``)."""
 
 
@@ -168,6 +168,11 @@ class ExampleJob(Job, Protocol):
     @property
     def start(self) -> Start | None:
         """The model that the recipe starts from, if it names one."""
+        ...
+
+    @property
+    def labelled(self) -> int:
+        """The number of labelled training examples of the recipe's files, without changed copies."""
         ...
 
     @property

@@ -44,7 +44,16 @@ def prepare(recipe: Recipe, note: Note, *, folder: Path | None = None, advance: 
         for key, needed in without_effect(recipe):
             note(f"{key} has no effect: {needed}")
     start = load_start(recipe) if isinstance(recipe, CorpusRecipe) else None
-    return TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance, start))
+    job = TASKS[recipe.task].torch().prepare(recipe, RunContext(note, folder, advance, start))
+    _check_size(recipe, job)
+    return job
+
+
+def _check_size(recipe: Recipe, job: Job) -> None:
+    """Refuse ``data.size`` if the task has not applied it."""
+    size = recipe.data.size if isinstance(recipe, CorpusRecipe) else None
+    if size is not None and getattr(job, "labelled", None) != size:
+        raise RecipeError([f"data.size does not apply to {TASKS[recipe.task].model}s; remove it"])
 
 
 def _refuse_unused_gazetteers(recipe: CorpusRecipe) -> None:

@@ -46,6 +46,7 @@ from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
 from gonie.tasks.torch.shots import sample_rows
+from gonie.tasks.torch.sizes import sized_rows
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
@@ -92,6 +93,8 @@ class TextData:
     """The model that the recipe starts from."""
     sample: Sequence[LabelledText] = ()
     """Training texts to score after each epoch (``train.score_train``)."""
+    texts: Sequence[LabelledText] = ()
+    """The labelled training texts, without changed copies and kept texts."""
     dev_is_held_out: bool = True
     """Whether the dev texts are others than those of training."""
     annotated: frozenset[str] = frozenset()
@@ -218,6 +221,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
         sources=sources,
         start=start,
         sample=sampled(train, recipe.train.score_train),
+        texts=train,
         dev_is_held_out=not (dev is train or data.dev_is_trained_on),
         annotated=frozenset(labels),
     )
@@ -231,7 +235,7 @@ def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledText]:
         data = recipe.data.model_copy(update=alone)
         alone_recipe = recipe.model_copy(update={"data": data})
         texts = _read("train", alone_recipe, lambda text: None)
-        if data.files("dev") and not (recipe.train.shots or data.folds):
+        if data.files("dev") and not (recipe.train.shots or data.folds or data.size):
             return texts
         return _split(alone_recipe, texts, lambda text: None)[0]
 
@@ -258,7 +262,7 @@ def _with_unknown(
 
 def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     """Read only the dev texts of ``recipe``."""
-    data = recipe.data.model_copy(update={"test": None, "leave_out": None})
+    data = recipe.data.model_copy(update={"test": None, "leave_out": None, "size": None})
     alone = recipe.model_copy(update={"data": data})
     everything = [] if data.files("dev") and not data.folds else _read("train", alone, note)
     _, dev, _ = _split(alone, everything, note)
@@ -314,7 +318,7 @@ def text_data_key(recipe: TextRecipe) -> str:
 def _is_drawn(recipe: TextRecipe) -> bool:
     """Return whether the data depends on the seed: texts, vectors or copies are drawn at random."""
     data = recipe.data
-    drawn = recipe.train.shots or recipe.train.replay
+    drawn = recipe.train.shots or recipe.train.replay or data.size
     return not data.files("dev") or bool(data.vectors or data.copies or drawn)
 
 
@@ -322,6 +326,14 @@ def _sample(texts: list[LabelledText], recipe: TextRecipe, note: Note) -> list[L
     """Return a few texts of each label (``train.shots``), in order."""
     mentions = [Counter(text.labels) for text in texts]
     rows = sample_rows(mentions, recipe, "texts", note)
+    return [texts[row] for row in rows]
+
+
+def _sized(texts: Sequence[LabelledText], recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
+    """Return a sample of ``data.size`` texts, or all."""
+    if recipe.data.size is None:
+        return texts
+    rows = sized_rows([tuple(sorted(text.labels)) for text in texts], recipe, "texts", note)
     return [texts[row] for row in rows]
 
 
@@ -394,7 +406,7 @@ def _split(
     if recipe.train.shots:
         texts = _sample(texts, recipe, note)
     if data.files("dev"):
-        return texts, _read("dev", recipe, note), test
+        return _sized(texts, recipe, note), _read("dev", recipe, note), test
     if recipe.train.shots:
         note(
             "no dev file: the sampled texts are also the dev texts, so the dev score says nothing about "
@@ -403,14 +415,19 @@ def _split(
         return texts, texts, test
     if not data.holdout or len({text.labels for text in texts}) == len(texts):
         warn_not_held_out("text", data.holdout, "every text has another label", note)
-        return texts, texts, test
+        few = _sized(texts, recipe, note)
+        return few, few, test
     held = splits.hold_out([text.labels for text in texts], share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:
         note(f"{data.train_name}: {line}")
     (part,) = held.splits
     share = f"data.holdout = {data.holdout}"
     note(f"no dev file: held out {count(len(part.held), 'text')} of {data.train_name} ({share})")
-    return [texts[row] for row in part.train], [texts[row] for row in part.held], test
+    return (
+        _sized([texts[row] for row in part.train], recipe, note),
+        [texts[row] for row in part.held],
+        test,
+    )
 
 
 def _checked_labels(

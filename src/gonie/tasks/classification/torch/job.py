@@ -63,6 +63,7 @@ class TextJob:
         self.encoding = data.encoding
         self.start = data.start
         self.domains = data.train.domains
+        self.labelled = len(data.texts)
 
     def rates(self, model: ClassifyingNetwork) -> Mapping[str, float]:
         """Return the learning-rate multiples of parts of the network."""
@@ -74,7 +75,8 @@ class TextJob:
 
     def examples(self, split: Split) -> Sequence[LabelledText]:
         """Return the texts of a split."""
-        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]
+        data = self.data
+        return {"train": data.texts, "dev": data.dev, "test": data.test, "sample": data.sample}[split]
 
     def size(self, split: Split) -> int:
         """Return the number of texts of a split."""

@@ -37,6 +37,7 @@ from gonie.tasks.pairs.recipe import PairDataConfig, PairRecipe
 from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import MemoryReader, replayed, warn_learned_before
+from gonie.tasks.torch.sizes import sized_rows
 from gonie.tasks.torch.start import Start
 from gonie.tasks.torch.word_data import (
     Note,
@@ -74,6 +75,8 @@ class PairData:
     """The model that the recipe starts from."""
     sample: Sequence[LabelledPair] = ()
     """Training pairs to score after each epoch, as many as ``train.score_train`` asks for."""
+    pairs: Sequence[LabelledPair] = ()
+    """The labelled training pairs, without kept pairs."""
     dev_is_held_out: bool = True
     """Whether the dev pairs are others than those of training."""
 
@@ -146,6 +149,7 @@ def read_pair_data(recipe: PairRecipe, note: Note, start: Start | None = None) -
         sources=sources,
         start=start,
         sample=sampled(train, recipe.train.score_train),
+        pairs=train,
         dev_is_held_out=not (dev is train or data.dev_is_trained_on),
     )
 
@@ -157,7 +161,7 @@ def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledPair]:
         alone = {"train": recipe.data.files("train"), "test": None, "leave_out": None}
         data = recipe.data.model_copy(update=alone)
         columns, pairs = _read("train", data, lambda text: None)
-        if data.files("dev"):
+        if data.files("dev") and not data.size:
             return pairs
         return _split(recipe.model_copy(update={"data": data}), pairs, columns, lambda text: None)[0]
 
@@ -176,9 +180,8 @@ def read_pair_dev(recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
     if data.files("dev"):
         return _read("dev", data, note)[1]
     columns, everything = _read("train", data, note)
-    without_test = recipe.model_copy(
-        update={"data": data.model_copy(update={"test": None, "leave_out": None})}
-    )
+    alone = {"test": None, "leave_out": None, "size": None}
+    without_test = recipe.model_copy(update={"data": data.model_copy(update=alone)})
     _, dev, _ = _split(without_test, everything, columns, note)
     return dev
 
@@ -207,9 +210,15 @@ def pair_data_key(recipe: PairRecipe) -> str:
         "sample": recipe.train.score_train,
         "start": [recipe.train.start, recipe.train.keep_labels, recipe.train.replay],
         "adapted": model.adapter is not None,
-        "seed": recipe.train.seed if not data.files("dev") or data.vectors or recipe.train.replay else None,
+        "seed": recipe.train.seed if _is_drawn(recipe) else None,
     }
     return json.dumps(read)
+
+
+def _is_drawn(recipe: PairRecipe) -> bool:
+    """Return whether the data depends on the seed: pairs or vectors are drawn at random."""
+    data = recipe.data
+    return not data.files("dev") or bool(data.vectors or recipe.train.replay or data.size)
 
 
 def passages_of(recipe: PairRecipe) -> Passages:
@@ -245,10 +254,11 @@ def _split(
     data = recipe.data
     test: Sequence[LabelledPair] = _read("test", data, note)[1] if data.files("test") else ()
     if data.files("dev"):
-        return pairs, _read("dev", data, note)[1], test
+        return _sized(pairs, recipe, note), _read("dev", data, note)[1], test
     if not data.holdout or len(pairs) < 3:
         warn_not_held_out("pair", data.holdout, "too few pairs to hold out", note)
-        return pairs, pairs, test
+        few = _sized(pairs, recipe, note)
+        return few, few, test
     strata = [pair.labels if columns.value is None else (VALUE,) for pair in pairs]
     held = splits.hold_out(strata, share=data.holdout, seed=recipe.train.seed)
     for line in held.notes:
@@ -258,7 +268,19 @@ def _split(
         f"no dev file: held out {count(len(part.held), 'pair')} of {data.train_name} "
         f"(data.holdout = {data.holdout})"
     )
-    return [pairs[row] for row in part.train], [pairs[row] for row in part.held], test
+    return (
+        _sized([pairs[row] for row in part.train], recipe, note),
+        [pairs[row] for row in part.held],
+        test,
+    )
+
+
+def _sized(pairs: Sequence[LabelledPair], recipe: PairRecipe, note: Note) -> Sequence[LabelledPair]:
+    """Return a sample of ``data.size`` pairs, or all."""
+    if recipe.data.size is None:
+        return pairs
+    rows = sized_rows([pair.labels for pair in pairs], recipe, "pairs", note)
+    return [pairs[row] for row in rows]
 
 
 def _scale(data: PairDataConfig, pairs: Sequence[LabelledPair], note: Note) -> ValueScale:

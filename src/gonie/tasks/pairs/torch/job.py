@@ -60,6 +60,7 @@ class PairJob:
         self.encoding = data.encoding
         self.start = data.start
         self.domains = data.train.domains
+        self.labelled = len(data.pairs)
         gold = "label" if data.encoding.scale is None else "value"
         for split in (data.dev, data.test):
             check_answers(split, values=gold == "value", advice=f"--set data.{gold}_column=NAME")
@@ -74,7 +75,8 @@ class PairJob:
 
     def examples(self, split: Split) -> Sequence[LabelledPair]:
         """Return the pairs of a split."""
-        return {"dev": self.data.dev, "test": self.data.test, "sample": self.data.sample}[split]
+        data = self.data
+        return {"train": data.pairs, "dev": data.dev, "test": data.test, "sample": data.sample}[split]
 
     def size(self, split: Split) -> int:
         """Return the number of pairs of a split."""

@@ -92,6 +92,8 @@ class TagData:
     """The fully tagged training sentences, which can be iterated several times."""
     dev_is_held_out: bool = True
     """Whether the dev sentences are others than those of training."""
+    labelled: int = 0
+    """The number of tagged training sentences, without partial tags, changed copies and kept sentences."""
     sample: tuple[Sentence, ...] = ()
     """Training sentences to score after each epoch (``train.score_train``)."""
     heads: Mapping[str, TagData] = field(default_factory=dict)
@@ -281,6 +283,7 @@ def _encode(
         options=sets.table() if part is not None or any(each.changes for each in outside) else None,
         types=types,
         sentences=train,
+        labelled=pieces[0].read,
         dev_is_held_out=not (opened.dev_is_train or data.dev_is_trained_on),
         sample=sampled(train, recipe.train.score_train),
     )
@@ -466,5 +469,5 @@ def tag_data_key(recipe: TagRecipe) -> str:
 def _is_drawn(recipe: TagRecipe) -> bool:
     """Return whether the data depends on the seed: sentences, vectors or copies are drawn at random."""
     data = recipe.data
-    drawn = recipe.train.shots or recipe.train.replay
+    drawn = recipe.train.shots or recipe.train.replay or data.size
     return not data.files("dev") or bool(data.vectors or data.copies or drawn)

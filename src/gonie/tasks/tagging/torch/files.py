@@ -23,8 +23,9 @@ from gonie.tasks.external import RecipeVectors
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import SPLITS
 from gonie.tasks.tagging.recipe import TagDataConfig, TagRecipe
-from gonie.tasks.tagging.torch.shots import sample_sentences
-from gonie.tasks.tagging.torch.streams import Chained, HoldOut, TagStream, WithWords
+from gonie.tasks.tagging.torch.shots import rarest_types, sample_sentences
+from gonie.tasks.tagging.torch.streams import Chained, HoldOut, Selected, TagStream, WithWords
+from gonie.tasks.torch.sizes import sized_rows
 from gonie.tasks.torch.word_data import Note, build_tokenizer, tell
 from gonie.text import schemes
 from gonie.text.fold import fold_text
@@ -75,6 +76,8 @@ class TagFiles:
             if (warning := _check_language(data, each.source, each.found.scheme))
         ]
         spans = self.found.scheme.has_spans
+        self._rows: list[int] | None = None  # of the sample, once it is drawn
+        self._drawn: list[str] = []  # notes about it
         _check_alike(self._train)
         self.target = Scheme(kind=data.model_scheme) if spans else self.found.scheme
         if data.backoff and self.splitter.unit == "morpheme":
@@ -108,7 +111,8 @@ class TagFiles:
     def _forms_to_cut(self) -> list[str]:
         """Return the words inside which entities of the training sentences begin or end."""
         stream = self.everything()
-        forms = forms_to_cut(stream if self._data.files("dev") else self._held_out(stream, inside=False))
+        trained = stream if self._data.files("dev") else self._held_out(stream, inside=False)
+        forms = forms_to_cut(self._sized(trained, _silent))
         return sorted(set(map(fold_text, forms))) if self._data.fold_text else forms  # as Kiwi sees them
 
     @property
@@ -133,21 +137,38 @@ class TagFiles:
     ) -> tuple[Iterable[Sentence], list[Sentence]]:
         """Return the training and dev sentences. ``everything`` are those of all training files.
 
-        Without a dev file, some are held out. With ``train.shots``, few are sampled.
+        Without a dev file, some are held out. With ``train.shots`` or ``data.size``, few are sampled.
         """
         if self._recipe.train.shots:
             few = sample_sentences(WithWords(everything), self.target, self._recipe, note)
             return few, self.read("dev", note) if self._data.files("dev") else few
         if self._data.files("dev"):
-            return everything, self.read("dev", note)
-        return self._hold_out(everything, note)
+            return self._sized(everything, note), self.read("dev", note)
+        train, dev = self._hold_out(everything, note)
+        if self._data.size is not None and train is everything:
+            dev = list(self._sized(everything, note))
+            return dev, dev
+        return self._sized(train, note), dev
 
     def training_part(self) -> Iterable[Sentence]:
         """Return the training sentences, as ``train_and_dev`` does, without reading a dev file."""
         everything = self.everything()
         if self._recipe.train.shots:
             return sample_sentences(WithWords(everything), self.target, self._recipe, _silent)
-        return everything if self._data.files("dev") else self._hold_out(everything, _silent)[0]
+        train = everything if self._data.files("dev") else self._hold_out(everything, _silent)[0]
+        return self._sized(train, _silent)
+
+    def _sized(self, stream: Iterable[Sentence], note: Note) -> Iterable[Sentence]:
+        """Return a sample of ``data.size`` training sentences, or all. It is drawn once."""
+        if self._data.size is None:
+            return stream
+        with_words = WithWords(stream)
+        if self._rows is None:
+            strata = rarest_types(with_words, self.target)
+            self._rows = sized_rows(strata, self._recipe, "sentences", self._drawn.append)
+        for text in self._drawn:
+            note(text)
+        return Selected(with_words, self._rows)
 
     def _hold_out(self, stream: Iterable[Sentence], note: Note) -> tuple[Iterable[Sentence], list[Sentence]]:
         share = self._data.holdout
@@ -216,7 +237,7 @@ def training_sentences(recipe: TagRecipe) -> Iterator[Sentence]:
 def read_model_tags(recipe: TagRecipe, scheme: Scheme) -> Iterator[tuple[str, ...]]:
     """Yield the tags of the training sentences of ``recipe``, which are those of its model, in ``scheme``."""
     files = TagFiles(recipe)
-    for sentence in files.everything():
+    for sentence in files.everything() if recipe.data.size is None else files.training_part():
         yield tuple(schemes.convert(sentence.tags or (), files.target, scheme))
 
 
@@ -228,7 +249,7 @@ def read_tag_train(recipe: TagRecipe, scheme: Scheme) -> list[Sentence]:
 
 def read_tag_dev(recipe: TagRecipe, note: Note) -> list[Sentence]:
     """Read only the dev sentences of ``recipe``."""
-    files = TagFiles(recipe)
+    files = TagFiles(recipe.model_copy(update={"data": recipe.data.model_copy(update={"size": None})}))
     return files.train_and_dev(files.everything(), note)[1]
 
 

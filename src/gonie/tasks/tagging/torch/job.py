@@ -74,6 +74,7 @@ class TagJob:
         self.encoding = data.encoding
         self.start = data.start
         self.domains = data.train.domains
+        self.labelled = data.labelled
         self.heads = {name: TagJob(head_recipe(recipe, name), own) for name, own in data.heads.items()}
 
     def rates(self, model: TaggingNetwork) -> Mapping[str, float]:
@@ -86,6 +87,8 @@ class TagJob:
 
     def examples(self, split: Split) -> Sequence[Sentence]:
         """Return the sentences of a split."""
+        if split == "train":
+            return list(self.data.sentences)
         return {"dev": self.data.dev, "test": self.data.test or [], "sample": self.data.sample}[split]
 
     def size(self, split: Split) -> int:

@@ -26,6 +26,15 @@ def sample_sentences(
     return [every[row] for row in rows]
 
 
+def rarest_types(sentences: Iterable[Sentence], scheme: Scheme) -> list[str]:
+    """Return the type of each sentence with the fewest mentions in all, empty if it has no mention."""
+    mentions = [count_mentions(sentence.tags or (), scheme) for sentence in sentences]
+    totals: Counter[str] = Counter()
+    for own in mentions:
+        totals.update(own)
+    return [min(own, key=lambda name: (totals[name], name), default="") for own in mentions]
+
+
 def count_mentions(tags: Iterable[str], scheme: Scheme) -> Counter[str]:
     """Return the number of entities of each type, or of tokens of each plain tag."""
     if not scheme.has_spans:

@@ -123,6 +123,17 @@ class Untagged:
         return (dataclasses.replace(sentence, tags=None) for sentence in self._stream)
 
 
+class Selected:
+    """The sentences of a stream at the places ``rows``."""
+
+    def __init__(self, stream: Iterable[Sentence], rows: Collection[int]) -> None:
+        self._stream = stream
+        self._rows = frozenset(rows)
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return (sentence for row, sentence in enumerate(self._stream) if row in self._rows)
+
+
 class HoldOut:
     """One side of a reproducible random split of a stream: the held-out sentences, or all others."""
 
@@ -141,7 +152,8 @@ class Pieces:
     """Sentences with those of more than ``longest`` tokens split.
 
     Sentences are split between entities. A piece whose tags ``rules`` forbid would have probability 0. The
-    tags are names of ``sets``. ``cut`` is the number of split sentences in the last pass.
+    tags are names of ``sets``. ``read`` and ``cut`` are the numbers of all sentences and of split ones in the
+    last pass.
     """
 
     def __init__(self, sentences: Iterable[Sentence], longest: int, *, sets: TagSets, rules: Allowed) -> None:
@@ -149,11 +161,12 @@ class Pieces:
         self._longest = longest
         self._sets = sets
         self._rules = rules
-        self.cut = 0
+        self.read = self.cut = 0
 
     def __iter__(self) -> Iterator[Sentence]:
-        self.cut = 0
+        self.read = self.cut = 0
         for sentence in self._sentences:
+            self.read += 1
             if len(sentence) <= self._longest:
                 yield sentence
                 continue

@@ -1,0 +1,68 @@
+"""The page of a comparison over training sizes: the answer in a sentence, a chart and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gonie.messages import say
+from gonie.reports.html.frame import folded, note, page
+from gonie.reports.html.markup import Markup, element, fragment, row, table
+from gonie.reports.report_style import STYLE
+from gonie.reports.size_chart import STYLE as CHART
+from gonie.reports.size_chart import size_chart
+from gonie.reports.size_comparison import SizeComparison
+from gonie.reports.size_tables import COSTS, size_cells, size_header, size_note
+from gonie.reports.size_verdict import verdict
+
+ANSWER = """
+.answer { font-size: 1.15rem; line-height: 1.5; max-width: 52rem; margin: 1rem 0 1.5rem }
+"""
+
+
+def render_sizes(
+    found: SizeComparison, *, title: str, told: Sequence[str] = (), failures: Sequence[str] = ()
+) -> str:
+    """Render the page. ``told`` are notes about the models, ``failures`` the runs that failed."""
+    summary = say(verdict(found))
+    return page(
+        title,
+        element("header", element("h1", say(title)), element("p", summary, class_="answer")),
+        element(
+            "div",
+            size_chart(found, summary),
+            class_="scroll",
+            tabindex="0",
+            role="group",
+            aria_label=say("Scores by training size"),
+        ),
+        _table(found),
+        note(size_note(found)),
+        fragment(*(element("p", say(line), class_="warning") for line in failures)) if failures else None,
+        folded("Notes", element("ul", *(element("li", say(line)) for line in told))) if told else None,
+        style=STYLE + CHART + ANSWER,
+    )
+
+
+def _table(found: SizeComparison) -> Markup:
+    names = size_header(found)
+    header = [names[0], *(Markup(name) for name in names[1 : -len(COSTS)]), *COSTS]
+    best = {size: _best(found, size) for size in found.sizes}
+    rows = []
+    for line in found.lines:
+        name, *cells = size_cells(found, line)
+        shown: list[object] = list(cells)
+        for at, size in enumerate(found.sizes):
+            point = line.point(size)
+            if point is not None and point.mean == best[size]:
+                shown[at] = element("b", cells[at])
+        rows.append(row(name, *shown))
+    return table(
+        caption=f"{found.metric} in percent by labelled training {found.noun}, and costs",
+        header=header,
+        rows=rows,
+    )
+
+
+def _best(found: SizeComparison, size: float) -> float | None:
+    """Return the highest score at a size."""
+    return max((point.mean for line in found.lines if (point := line.point(size)) is not None), default=None)

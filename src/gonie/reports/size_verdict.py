@@ -1,0 +1,99 @@
+"""Which model is best from how many labelled examples on, in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gonie.metrics.score_curves import Region
+from gonie.reports.size_comparison import SizeComparison
+
+
+def verdict(found: SizeComparison) -> str:
+    """Return where one model is best, where there is no clear difference, and where the lines cross."""
+    parts = _visible(found.regions)
+    if not parts:
+        return "No model has a score at two sizes."
+    sentences = [_sentence(found, parts, at) for at in range(len(parts))]
+    return " ".join([*sentences, *_caution(found)])
+
+
+def _caution(found: SizeComparison) -> list[str]:
+    if found.seeds == 1:
+        return ["Each score is that of one seed, so small differences may be chance."]
+    return []
+
+
+def _visible(regions: Sequence[Region]) -> list[Region]:
+    """Leave out regions without a clear difference that are too narrow to be seen in rounded numbers."""
+    return [each for each in regions if each.clear or _about(each.start) != _about(each.end)]
+
+
+def _sentence(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
+    region = parts[at]
+    where = _where(found, parts, at)
+    if not region.clear:
+        crossings = _listed([_about(size) for size in region.crossings])
+        means = f"; the means cross at about {crossings}" if crossings else ""
+        names, others = _names(region.names), _names(region.others)
+        also = f" (in a part of this range also {others})" if others else ""
+        return f"{where} there is no clear difference between {names}{also}{means}."
+    scores = _scores(found, region, last=at == len(parts) - 1)
+    return f"{where} {_names(region.names)} is best{scores}."
+
+
+def _where(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
+    """Return the sizes of a part in words. Measured sizes are exact."""
+    region, only = parts[at], len(parts) == 1
+    start, end = _edge(found, region.start), _edge(found, region.end)
+    both = f"{start} and {end.removeprefix('about ') if start.startswith('about ') else end}"
+    if only:
+        return f"From {start} to {end} labelled {found.noun},"
+    if at == 0:
+        return f"Below {end} labelled {found.noun},"
+    if at == len(parts) - 1:
+        return f"From {start},"
+    return f"Between {both},"
+
+
+def _edge(found: SizeComparison, size: float) -> str:
+    measured = any(math.isclose(size, each) for each in found.sizes)
+    return f"{round(size):,}" if measured else f"about {_about(size)}"
+
+
+def _about(size: float) -> str:
+    """Return a size rounded to two digits."""
+    digits = 1 - math.floor(math.log10(size))
+    return f"{int(round(size, digits)):,}"
+
+
+def _scores(found: SizeComparison, region: Region, *, last: bool) -> str:
+    """Return the score of the best model and of the next one at a measured size of the region, if any.
+
+    It is the largest size of the last region, and otherwise the smallest one.
+    """
+    inside = [size for size in found.sizes if region.start <= size <= region.end]
+    if not inside:
+        return ""
+    size = inside[-1] if last else inside[0]
+    points = {line.name: point for line in found.lines if (point := line.point(size)) is not None}
+    own = points.pop(region.names[0], None)
+    if own is None:
+        return ""
+    text = f"{100 * own.mean:.1f} {found.metric} with {round(size):,}"
+    if points:
+        name = max(points, key=lambda each: points[each].mean)
+        text += f"; next is {_names([name])} with {100 * points[name].mean:.1f}"
+    return f" ({text})"
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names of models as a list. A name of several words is quoted."""
+    return _listed([f"“{name}”" if " " in name else name for name in names])
+
+
+def _listed(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
