@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features.batching import sorted_batches
+from gonie.features.encoding import Encoding
 from gonie.metrics.entropies import entropies
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import MOST, grouped
@@ -44,6 +45,8 @@ class EnsembleTagger(TextTagger):
     ``first`` is the member whose tokenizer, recipe and tag scheme are used. ``decoders`` are those of the
     members, and ``score`` their scores. ``advance`` receives how many members have scored the sentences.
     """
+
+    encoding: Encoding
 
     def __init__(
         self,

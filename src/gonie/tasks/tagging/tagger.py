@@ -106,6 +106,8 @@ class Tagger(TextTagger):
     Results do not depend on it.
     """
 
+    encoding: Encoding
+
     def __init__(
         self,
         *,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, overload
 
-from gonie.features.encoding import Encoding
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.tasks.bundled import BundledModel, listed
 from gonie.tasks.contexts import check_stream, with_contexts
@@ -25,6 +24,27 @@ Result = TypeVar("Result")
 Context = TypeVar("Context")
 
 
+class TagSet(Protocol):
+    """The tags of a model and their scheme."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tags."""
+        ...
+
+    @property
+    def scheme(self) -> Scheme:
+        """Their scheme."""
+        ...
+
+
+class TagNames(NamedTuple):
+    """The tags of a model without an encoding, and their scheme."""
+
+    labels: tuple[str, ...]
+    scheme: Scheme
+
+
 class TextTagger(BundledModel):
     """Tags text, words or sentences. Subclasses tag sentences.
 
@@ -40,7 +60,7 @@ class TextTagger(BundledModel):
     def __init__(
         self,
         *,
-        encoding: Encoding,
+        encoding: TagSet,
         tokenizer: Tokenizer,
         recipe: Mapping[str, Any] | None = None,
         decoding: Decoding | None = None,
