@@ -33,7 +33,7 @@ class Question(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """What a language model answered, or why it did not. ``malformed`` are reasons that lie in its end."""
 
     content: str = ""
@@ -69,7 +69,7 @@ class Answerer:
         shots = [] if self._finder is None else self._finder.nearest(text, self._shots, self.prompt.labels)
         return self.prompt.messages(text, shots)
 
-    def answers(self, questions: Sequence[Question]) -> Iterator[Answer]:
+    def answers(self, questions: Sequence[Question]) -> Iterator[ModelAnswer]:
         """Yield the answer to each text, in order. Answers stay in the cache when the caller stops."""
         try:
             found = ordered_map(self._answer, questions, at_once=self.chat.at_once)
@@ -81,7 +81,7 @@ class Answerer:
             self.chat.close()
             raise
 
-    def _answer(self, question: Question) -> Answer:
+    def _answer(self, question: Question) -> ModelAnswer:
         messages = self.messages(question.text)
         key = "" if self._cache is None else answer_key(self.chat.identity, messages)
         reply = None if self._cache is None else self._cache.get(key)
@@ -95,9 +95,9 @@ class Answerer:
             if self._cache is not None:
                 self._cache.put(key, reply)
         self.usage.add_reply(reply, cached=cached)
-        return Answer(reply.content, malformed=(CUT,) if reply.finish == CUT_OFF else ())
+        return ModelAnswer(reply.content, malformed=(CUT,) if reply.finish == CUT_OFF else ())
 
-    def _failed(self, question: Question, error: FailedRequestError) -> Answer:
+    def _failed(self, question: Question, error: FailedRequestError) -> ModelAnswer:
         """Count a text without an answer, or stop if no other would get one."""
         self._failures += 1
         again = "" if self._cache is None else ". Run the same command again to resume"
@@ -108,7 +108,7 @@ class Answerer:
                 f"{self.chat.name}: {self._failures} requests in a row failed, the last with: {error}{again}"
             ) from error
         self.usage.add_failure(question.place, str(error), error.retries)
-        return Answer(failure=str(error))
+        return ModelAnswer(failure=str(error))
 
 
 def ordered_map(work: Callable[[Item], Result], items: Sequence[Item], *, at_once: int) -> Iterator[Result]:

@@ -18,8 +18,8 @@ CUT_OFF = "length"
 class ChatReply:
     """The answer of a language model.
 
-    ``finish`` says why it ended. Tokens are 0 if they are not known. ``seconds`` is the time of the successful
-    try, and ``retries`` the number of failed ones before it.
+    ``finish`` says why it ended. Tokens are 0 if they are not known. ``seconds`` is the time of the
+    successful try, and ``retries`` the number of failed ones before it.
     """
 
     content: str

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
-from gonie.in_context.answerer import Answer, Answerer, Question
+from gonie.in_context.answerer import Answerer, ModelAnswer, Question
 from gonie.in_context.mentions import UNKNOWN_LABEL
 from gonie.in_context.tagger import place_of
 from gonie.in_context.usage import ReadAnswer, Usage
@@ -71,7 +71,7 @@ class InContextClassifier(BundledModel):
             answers = self._answerer.answers(questions)
             yield from map(self._classification, group, answers)
 
-    def _classification(self, text: LabelledText, answer: Answer) -> Classification:
+    def _classification(self, text: LabelledText, answer: ModelAnswer) -> Classification:
         if answer.failure:
             return self._result(text, (), (f"no answer: {answer.failure}",))
         parsed = self._answerer.prompt.form.read_labels(answer.content, several=self.multi_label)

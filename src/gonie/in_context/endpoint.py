@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
+from weakref import finalize
 
 from gonie.client.base import VISIBLE
 from gonie.client.client import TimeLeft
@@ -57,6 +58,7 @@ class EndpointChat:
             headers={} if key is None else {"Authorization": f"Bearer {key}"},
             limits=httpx.Limits(max_connections=settings.concurrency),
         )
+        finalize(self, self._http.close)
         self.url = url
         self.at_once = settings.concurrency
         self._settings = settings

@@ -8,7 +8,7 @@ from typing import Any
 
 from gonie.errors import InputError
 from gonie.features.encoding import close_labels
-from gonie.in_context.answerer import Answer, Answerer, Question
+from gonie.in_context.answerer import Answerer, ModelAnswer, Question
 from gonie.in_context.examples import SentenceText
 from gonie.in_context.mentions import place_mentions
 from gonie.in_context.usage import ReadAnswer, Usage
@@ -76,7 +76,7 @@ class InContextTagger(TextTagger):
             for sentence, own in zip(sentences, texts, strict=True)
         ]
 
-    def _tagging(self, sentence: SentenceText, answer: Answer) -> Tagging:
+    def _tagging(self, sentence: SentenceText, answer: ModelAnswer) -> Tagging:
         """Return the tagging that an answer means."""
         length = len(sentence.tokens)
         if answer.failure:

@@ -152,7 +152,7 @@ class Usage:
         """Return all counts as lines for the user, none if nothing was asked."""
         if not self.texts:
             return []
-        retried = f", {count(self.retries, 'retry')}" if self.retries else ""
+        retried = f", retries: {self.retries:,}" if self.retries else ""
         found = [
             f"{self.name}: {count(self.texts, 'text')}, {self.cached:,} from the cache, "
             f"{count(self.requests, 'request')}{retried}",
