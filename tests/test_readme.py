@@ -173,6 +173,7 @@ def test_the_commands_of_the_korean_readme_work(gonie: Callable) -> None:
         ("guides/pairs", 6),
         ("guides/elmo", 8),
         ("guides/augment", 1),
+        ("in-context", 1),
         ("tutorials/window", 4),
         ("reference/python", 0),
         ("tutorials/quick-start", 7),

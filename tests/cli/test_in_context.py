@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -147,6 +149,13 @@ def test_the_prompt_is_printed_and_nothing_is_sent(
     assert found.out.count("[user]") == 3
     assert endpoint.seen == []
     assert "0 of 0" not in found.out + found.err
+
+
+def test_the_prompt_in_the_guide_is_exact(gonie: Gonie) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "in-context.md").read_text("utf-8")
+    found = re.search(r"<!-- run -->\n```sh\ngonie (.+)\n```\n\n```text\n(.+?)```", page, re.DOTALL)
+    assert found is not None
+    assert gonie(*shlex.split(found[1])).out == found[2]
 
 
 def test_options_of_language_models_need_one(gonie: Gonie, toy: Path, toy_run: Path) -> None:
