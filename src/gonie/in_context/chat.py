@@ -77,7 +77,7 @@ class PromptShown(Exception):  # noqa: N818 (it is no error)
 class SilentChat:
     """Sends nothing. The first request raises ``PromptShown``."""
 
-    name = "shown prompt"
+    name = ""
     identity: Mapping[str, Any] = {}
     at_once = 1
 

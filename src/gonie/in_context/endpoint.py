@@ -11,6 +11,7 @@ from weakref import finalize
 
 from gonie.client.base import VISIBLE
 from gonie.client.client import TimeLeft
+from gonie.client.exchange import SCHEME
 from gonie.client.retries import RetryPolicy, Tries, retry_after
 from gonie.errors import InputError, MissingExtraError, ServiceError
 from gonie.in_context.chat import ChatReply, FailedRequestError, Message, reply_of
@@ -55,7 +56,7 @@ class EndpointChat:
             raise MissingExtraError("httpx", extra="llm", purpose="a language model at a URL") from error
         self._httpx = httpx
         self._http = httpx.Client(
-            headers={} if key is None else {"Authorization": f"Bearer {key}"},
+            headers={} if key is None else {"Authorization": f"{SCHEME} {key}"},
             limits=httpx.Limits(max_connections=settings.concurrency),
         )
         finalize(self, self._http.close)
@@ -132,7 +133,7 @@ class EndpointChat:
             for part in response.iter_bytes():
                 body += part
                 if left.over():
-                    raise self._httpx.ReadTimeout("too slow")
+                    raise self._httpx.ReadTimeout("")
             return response.status_code, dict(response.headers), bytes(body)
 
     def _describe(self, error: Exception) -> str:

@@ -88,5 +88,5 @@ def _notes(parts: Sequence[Placed]) -> Iterator[str]:
         if part.windows > 1:
             yield (
                 f"sentence {number} has {len(part.tokens):,} tokens without a sentence end: "
-                f"scored in {part.windows} {IN_WINDOWS} of {WINDOW} tokens"
+                f"scored in {part.windows} overlapping windows of {WINDOW} tokens"
             )
