@@ -308,3 +308,19 @@ def test_curves_are_drawn_from_stored_results(
     figures.main()
     assert "typing error" in (tmp_path / "noise.svg").read_text("utf-8")
     assert "noise.svg" in capsys.readouterr().out
+
+
+def test_the_language_model_benchmark_reads_its_results(tmp_path: Path) -> None:
+    usage = {"malformed": 0.25, "dropped": {"unknown label": 3}, "found": 9, "failed": [], "texts": 4}
+    usage |= {"prompt_tokens": 400, "seconds_per_text": 1.5}
+    asked = {"corpus": "uner", "model": "llm:a/m.gguf", "shots": 5, "form": "json", "score": 0.5}
+    rows = [
+        {**asked, "described": False, "language": "auto", "usage": usage},
+        {"corpus": "klue", "model": "ner-ko", "train": 0, "seed": 1, "score": 0.8},
+    ]
+    results = tmp_path / "in_context.jsonl"
+    results.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    out = run("in_context.py", "--table", results)
+    words = "5 shots, json, label names only"
+    assert f"| uner | m.gguf | {words} | 50.0 | 25.0% | 3 of 9 | 0 | 100 | 1.50 |" in out
+    assert "| klue | ner-ko | all training sentences, seed 1 | 80.0 |" in out

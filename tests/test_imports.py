@@ -27,6 +27,7 @@ TORCH_FREE = {
 Packages below ``reports`` write English messages. They are translated where they are shown.
 """
 TORCH_FREE["explaining"] = TORCH_FREE["bulk"] = TORCH_FREE["client"] = {"tasks", *TORCH_FREE["tasks"]}
+TORCH_FREE["in_context"] = {"client", *TORCH_FREE["client"]}
 TORCH_FREE["serve"] = {"explaining", *TORCH_FREE["explaining"]}
 WITH_TORCH = {
     "nn": set(),
@@ -40,7 +41,7 @@ MAY_IMPORT = {**TORCH_FREE, **WITH_TORCH}
 HEAVY = {"torch", "onnx", "numba"}
 OPEN_TO_ALL = {"api", "cli"}
 """Packages that may import everything, inside functions."""
-LAZY = {"tasks": {"tasks/torch", "nn", "client"}, "explaining": {"explaining/torch"}}
+LAZY = {"tasks": {"tasks/torch", "nn", "client", "in_context"}, "explaining": {"explaining/torch"}}
 """Packages that each package may import only inside functions, such as its own torch half."""
 
 

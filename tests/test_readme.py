@@ -174,6 +174,7 @@ def test_the_commands_of_the_korean_readme_work(gonie: Callable) -> None:
         ("guides/elmo", 8),
         ("guides/augment", 1),
         ("guides/external-vectors", 4),
+        ("in-context", 1),
         ("tutorials/window", 4),
         ("reference/python", 0),
         ("tutorials/quick-start", 7),

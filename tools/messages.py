@@ -34,6 +34,7 @@ UNSEEN = (
     "sklearn.py",
     "text/notebook.py",
     "messages/",
+    "in_context/prompt.py",  # read by language models
     "text/tokenizers/lexicon.py",
     "text/tokenizers/shapes.py",
     "runtime/protobuf.py",

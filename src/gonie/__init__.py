@@ -124,6 +124,7 @@ def load(
     *,
     threads: int | None = None,
     task: str | None = None,
+    **options: Any,
 ) -> Any: ...
 
 
@@ -132,18 +133,20 @@ def load(
     *,
     threads: int | None = None,
     task: str | None = None,
+    **options: Any,
 ) -> Any:
     """Load a ``Tagger``, ``TextClassifier`` or ``PairClassifier`` from a bundle or a run folder.
 
     A list of taggers, or of classifiers, with the same labels returns an ensemble, whose probabilities are
-    the means of theirs. The URL of a service (``gonie serve``) returns a ``Client``. Both are called like a
-    model.
+    the means of theirs. The URL of a service (``gonie serve``) returns a ``Client``. ``llm:URL`` or
+    ``llm:FILE.gguf`` returns an in-context model, with ``options`` such as ``shots_from="train.conll"`` and
+    ``shots=5``. All are called like a model.
     ``threads`` limits the threads of one call. With ``task`` (``tag``, ``classify`` or ``pair``), a model of
     another task raises an error, and type checkers know the class of the model.
     """
     from gonie.tasks.load import load as load_model
 
-    return load_model(path, threads=threads, task=task)
+    return load_model(path, threads=threads, task=task, **options)
 
 
 def __getattr__(name: str) -> Any:

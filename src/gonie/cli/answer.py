@@ -27,6 +27,7 @@ from gonie.features.external_vectors import refuse_unread
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.messages import say
+from gonie.tasks.load import LANGUAGE_MODEL
 from gonie.tasks.loaded import load_model
 from gonie.tasks.records import ReturnedFields, renamed_note
 from gonie.text.report import Report, count_of
@@ -39,7 +40,8 @@ INTERRUPTED = 130
 class AnswerCommand:
     """Predicts ``texts`` (one row), ``files`` or standard input with a model.
 
-    ``command`` is the name of the command, ``options`` are options of the task (``Records.answering``).
+    ``command`` is the name of the command, ``options`` are options of the task (``Records.answering``), and
+    ``loading`` those of an in-context model.
     """
 
     command: str
@@ -52,6 +54,7 @@ class AnswerCommand:
     options: Mapping[str, Any] = field(default_factory=dict)
     vectors: Path | None = None
     """The file of the external vectors of all rows, in the order of the input."""
+    loading: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self) -> None:
         """Write the predictions to standard output, or with --out to a folder."""
@@ -78,7 +81,7 @@ class AnswerCommand:
         """Write each prediction as soon as it is ready. Notes go to standard error."""
         texts, files, report = self.texts, self.files, Report()
         with StreamProgress() as progress:
-            loaded = load_model(self.model)
+            loaded = load_model(self.model, **self.loading)
             records = loaded.records(self.command)
             columns = records.columns(loaded.model.recipe, self.bulk.column or ())
             named: dict[str, Any] = {"columns": columns} if self.bulk.column else {}
@@ -111,12 +114,14 @@ class AnswerCommand:
                 counts = report.skipped.most_common()
                 skipped = (f"skipped {count_of(times, reason)}" for reason, times in counts)
                 progress.note(*notes.summary(), *skipped, *renamed_note(fields.renamed))
+                if loaded.usage is not None:
+                    progress.note(*loaded.usage.lines())
 
     def _answer_files(self, folder: Path) -> None:
         """Write the parts and a summary. Ctrl-C keeps the finished parts."""
-        if is_url(self.model):
+        if is_url(self.model) or str(self.model).startswith(LANGUAGE_MODEL):
             raise InputError(
-                "--out cannot be combined with the URL of a service",
+                "--out needs the model itself, not a service or a language model",
                 fix="Pass a run folder or a bundle, or write to standard output without --out",
             )
         loaded = load_model(self.model, threads=1)

@@ -7,6 +7,14 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.in_context import (
+    LlmSettings,
+    Shots,
+    ShotsFrom,
+    ShowPrompt,
+    in_context_options,
+    printing_prompt,
+)
 from gonie.cli.options import (
     Address,
     BulkOptions,
@@ -50,6 +58,10 @@ def classify(
     column: Column = None,
     shard_size: ShardSize = None,
     vectors: Vectors = None,
+    shots_from: ShotsFrom = None,
+    shots: Shots = None,
+    llm: LlmSettings = None,
+    show_prompt: ShowPrompt = False,
 ) -> None:
     """Classify texts or pairs of texts: arguments, files or standard input.
 
@@ -66,19 +78,26 @@ def classify(
 
       gonie classify runs/pairs "A man plays the flute." "A man makes music."
 
+      gonie classify llm:qwen.gguf --shots-from train.tsv --shots 10 --file reviews.jsonl
+
       gonie classify runs/nsmc --file a.jsonl --file b.parquet --out labelled --output parquet
     """
     from gonie.cli.answer import AnswerCommand
 
-    AnswerCommand(
-        command="classify",
-        model=model,
-        texts=text or [],
-        files=file or [],
-        input=input,
-        output=output,
-        vectors=vectors,
-        bulk=BulkOptions(
-            out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
-        ),
-    ).run()
+    loading = in_context_options(
+        model, shots_from=shots_from, shots=shots, llm=llm, show_prompt=show_prompt, task="classify"
+    )
+    with printing_prompt(show_prompt):
+        AnswerCommand(
+            command="classify",
+            model=model,
+            texts=text or [],
+            files=file or [],
+            input=input,
+            output=output,
+            vectors=vectors,
+            bulk=BulkOptions(
+                out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
+            ),
+            loading=loading,
+        ).run()

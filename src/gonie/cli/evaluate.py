@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
+from gonie.cli.in_context import (
+    LlmSettings,
+    Shots,
+    ShotsFrom,
+    ShowPrompt,
+    in_context_options,
+    printing_prompt,
+)
 from gonie.cli.options import (
     Bias,
     Decode,
@@ -23,6 +31,8 @@ from gonie.errors import InputError
 from gonie.system.outputs import check_output_files
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from gonie.reports.console import MessageConsole
     from gonie.tasks.evaluated_files import EvaluatedFiles
     from gonie.tasks.loaded import LoadedModel
@@ -146,6 +156,10 @@ def evaluate(
             "for each file, in order, or write NAME=FILE.",
         ),
     ] = None,
+    shots_from: ShotsFrom = None,
+    shots: Shots = None,
+    llm: LlmSettings = None,
+    show_prompt: ShowPrompt = False,
 ) -> None:
     """Score a model on a file with gold tags or labels.
 
@@ -176,6 +190,8 @@ def evaluate(
       gonie evaluate runs/ner test.conll --mc-dropout 20
 
       gonie evaluate runs/ner-pictures test.conll --vectors test.npz
+
+      gonie evaluate llm:http://127.0.0.1:8080/v1 test.conll --shots-from train.conll --shots 5
     """
     given = [name for name in TASK_OPTIONS if _is_given(context, name)]
     values = context.params
@@ -185,15 +201,18 @@ def evaluate(
         raise InputError("--seed applies only to --mc-dropout", fix="Add --mc-dropout N, or leave --seed out")
     if mc_dropout is not None and ensemble:
         raise InputError("--mc-dropout cannot be combined with --ensemble", fix="Leave one of them out")
-    _evaluate(
-        model,
-        parse_files(files),
-        given={name: values[name] for name in given if values[name] is not None},
-        members=Members(tuple(ensemble or ()), mc_dropout, seed),
-        extras=Extras(tuple(dict.fromkeys(by or ())), limit if noise else None),
-        format=format,
-        outputs=Outputs(json_file, html_file, errors_file),
-    )
+    loading = in_context_options(model, shots_from=shots_from, shots=shots, llm=llm, show_prompt=show_prompt)
+    with printing_prompt(show_prompt):
+        _evaluate(
+            model,
+            parse_files(files),
+            given={name: values[name] for name in given if values[name] is not None},
+            loading=loading,
+            members=Members(tuple(ensemble or ()), mc_dropout, seed),
+            extras=Extras(tuple(dict.fromkeys(by or ())), limit if noise else None),
+            format=format,
+            outputs=Outputs(json_file, html_file, errors_file),
+        )
 
 
 class Members(NamedTuple):
@@ -272,12 +291,16 @@ def _evaluate(
     files: NamedFiles,
     *,
     given: Mapping[str, Any],
+    loading: Mapping[str, Any],
     members: Members,
     extras: Extras,
     format: str,
     outputs: Outputs,
 ) -> None:
-    """Score files, print the scores and write the requested files. ``given`` are options of the task."""
+    """Score files, print the scores and write the requested files.
+
+    ``given`` are options of the task, and ``loading`` those of an in-context model.
+    """
     import json
     from shlex import quote
 
@@ -287,7 +310,7 @@ def _evaluate(
     from gonie.system.files import atomic_write
     from gonie.tasks.evaluated_files import score_files, vectors_by_name
     from gonie.tasks.evaluation import FORMAT, VECTORS
-    from gonie.tasks.load import is_model
+    from gonie.tasks.load import LANGUAGE_MODEL, is_model
     from gonie.tasks.loaded import load_model
 
     check_output_files(*outputs, inputs=files.paths.values())
@@ -300,8 +323,10 @@ def _evaluate(
     console = MessageConsole(highlight=False)
     doing = f"scoring {', '.join(map(str, files.paths.values()))}"
     status = console.status(doing)
+    if str(model).startswith(LANGUAGE_MODEL):
+        loading = {**loading, "advance": _text_progress(status, doing)}
     loaded = members.of(
-        load_model(model),
+        load_model(model, **loading),
         lambda done, number: status.update(say(f"{say(doing)}: model {done} of {number}")),
     )
     evaluator = loaded.evaluator(given)
@@ -334,10 +359,19 @@ def _evaluate(
             write_errors(outputs.errors, errors, write)
         if outputs.json:
             record = {**members.to_json(model), **found.to_json()}
+            if loaded.usage is not None:
+                record["usage"] = loaded.usage.to_json()
             atomic_write(outputs.json, json.dumps(record, ensure_ascii=False, indent=1))
         if outputs.html:
             with console.status("explaining the worst errors"):
                 atomic_write(outputs.html, _page(loaded, model, files, found))
+
+
+def _text_progress(status: Status, doing: str) -> Callable[[int, int], None]:
+    """Return a function that shows how many texts are answered."""
+    from gonie.messages import say
+
+    return lambda done, number: status.update(say(f"{say(doing)}: text {done} of {number}"))
 
 
 def _with_noise(found: EvaluatedFiles, limit: int, console: MessageConsole) -> EvaluatedFiles:
@@ -362,6 +396,7 @@ def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found
     """Print what was read, and the scores."""
     from gonie.reports.group_grid import print_domains, print_groups, print_noise, print_separation
     from gonie.reports.score_grid import print_unknown
+    from gonie.reports.usage_lines import print_usage
 
     for name, file in files.paths.items():
         scores = found.files[name]
@@ -381,6 +416,8 @@ def _show(console: MessageConsole, loaded: LoadedModel, files: NamedFiles, found
         print_groups(console, column, groups)
     if found.noise is not None:
         print_noise(console, found.noise)
+    if loaded.usage is not None:
+        print_usage(console, loaded.usage)
 
 
 def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedFiles) -> str:
@@ -391,7 +428,8 @@ def _page(loaded: LoadedModel, model: Path, files: NamedFiles, found: EvaluatedF
     from gonie.reports.group_tables import domains_part, groups_part, noise_part, separation_part
     from gonie.training.folder import RunFolder
 
-    explanation = None if loaded.is_ensemble else loaded.task.explanation
+    explains = not loaded.is_ensemble and loaded.usage is None
+    explanation = loaded.task.explanation if explains else None
     explained = None if explanation is None else partial(explanation().explained, loaded.model)
     scores = found.pooled
     evaluations = {name: each.evaluation for name, each in found.files.items()}

@@ -9,6 +9,14 @@ from typing import Annotated, Any
 import typer
 
 from gonie.cli.commands import Command
+from gonie.cli.in_context import (
+    LlmSettings,
+    Shots,
+    ShotsFrom,
+    ShowPrompt,
+    in_context_options,
+    printing_prompt,
+)
 from gonie.cli.options import (
     Address,
     Bias,
@@ -87,6 +95,10 @@ def tag(
     column: Column = None,
     shard_size: ShardSize = None,
     vectors: Vectors = None,
+    shots_from: ShotsFrom = None,
+    shots: Shots = None,
+    llm: LlmSettings = None,
+    show_prompt: ShowPrompt = False,
 ) -> None:
     """Tag a text, files or standard input.
 
@@ -110,6 +122,8 @@ def tag(
 
       gonie tag http://127.0.0.1:8000/ner "Tagged by gonie serve."
 
+      gonie tag llm:http://127.0.0.1:8080/v1 --shots-from train.conll "Tagged by a language model."
+
       gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet
     """
     check_nbest(nbest, output=output, decode=decode, bias=bias)
@@ -122,22 +136,27 @@ def tag(
     from gonie.cli.answer import AnswerCommand
     from gonie.tasks.tagging.decoding import parse_biases
 
-    AnswerCommand(
-        command="tag",
-        model=model,
-        texts=[] if text is None else [text],
-        files=file or [],
-        input=input,
-        output=output,
-        vectors=vectors,
-        bulk=BulkOptions(
-            out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
-        ),
-        options={
-            "decode": decode,
-            "bias": parse_biases(bias or ()),
-            "nbest": nbest,
-            **({"morphemes": True} if morphemes else {}),
-            **({"offsets": offsets} if offsets != "codepoints" else {}),
-        },
-    ).run()
+    loading = in_context_options(
+        model, shots_from=shots_from, shots=shots, llm=llm, show_prompt=show_prompt, task="tag"
+    )
+    with printing_prompt(show_prompt):
+        AnswerCommand(
+            command="tag",
+            model=model,
+            texts=[] if text is None else [text],
+            files=file or [],
+            input=input,
+            output=output,
+            vectors=vectors,
+            bulk=BulkOptions(
+                out=out, engine=engine, workers=workers, address=address, column=column, shard_size=shard_size
+            ),
+            options={
+                "decode": decode,
+                "bias": parse_biases(bias or ()),
+                "nbest": nbest,
+                **({"morphemes": True} if morphemes else {}),
+                **({"offsets": offsets} if offsets != "codepoints" else {}),
+            },
+            loading=loading,
+        ).run()

@@ -17,12 +17,14 @@ SHORTEST = 0.001  # seconds: the timeout of a request at its deadline, since 0 w
 class RetryPolicy:
     """The number of retries, and the seconds that all tries of a request may take together.
 
-    The delay before retry n is random between 0 and ``FIRST_DELAY`` · 2ⁿ seconds. If the service asks for a
-    delay (``Retry-After``), it comes before this one.
+    The delay before retry n is random between 0 and ``first_delay`` · 2ⁿ seconds, at most ``longest_delay``.
+    If the service asks for a delay (``Retry-After``), it comes before this one.
     """
 
     retries: int = 5
     timeout: float = 30.0
+    first_delay: float = FIRST_DELAY
+    longest_delay: float = LONGEST_DELAY
     clock: Callable[[], float] = time.monotonic
     chance: Callable[[], float] = random.random
 
@@ -52,7 +54,7 @@ class Tries:
 
         ``asked`` are the seconds that the service asks for.
         """
-        most = min(LONGEST_DELAY, FIRST_DELAY * 2**self._failed)
+        most = min(self._policy.longest_delay, self._policy.first_delay * 2**self._failed)
         delay = asked + self._policy.chance() * most
         self._failed += 1
         return None if self._failed > self._policy.retries or delay >= self.left() else delay

@@ -27,6 +27,8 @@ from gonie.metrics.risk_coverage import RiskCoverage, risk_coverage
 from gonie.metrics.spans import SpanScores, span_counts
 from gonie.text.schemes import TokenSpan
 
+NO_LABEL = ""
+"""Stands for a prediction without a label."""
 SLACK = 1e-4
 """How far a probability may lie outside 0..1 because of rounding."""
 
@@ -127,8 +129,9 @@ def evaluate_classes(
 
     ``probabilities`` (N, K) has one column per label in ``labels``, the labels of the model. With
     ``multi_label``, a text may have any number of labels and each probability stands alone. Otherwise a text
-    has one label and its probabilities sum to 1. ``lengths`` (tokens per text) is used for the scores by
-    length. ``bootstrap`` is the number of resamples; 0 computes no intervals, and neither does a single text.
+    has one label and its probabilities sum to 1. A prediction without a label is an error of the model.
+    ``lengths`` (tokens per text) is used for the scores by length. ``bootstrap`` is the number of resamples;
+    0 computes no intervals, and neither does a single text.
     """
     chances = np.asarray(probabilities, dtype=np.float64)
     _check(gold, predicted, chances, labels, multi_label=multi_label)
@@ -143,7 +146,7 @@ def evaluate_classes(
     ranking = _ranking(chances, targets) if len(labels) == 2 and not multi_label and not unknown else None
     relations = None
     if not multi_label and are_relations({*labels, *unknown}):
-        sides = [text.labels[0] for text in gold], [given[0] for given in predicted]
+        sides = [text.labels[0] for text in gold], [given[0] if given else NO_LABEL for given in predicted]
         relations = relation_scores(*sides, resamples=bootstrap, seed=seed)
     return ClassEvaluation(
         multi_label=multi_label,
@@ -200,8 +203,8 @@ def _check(
         if not multi_label and len(text.labels) != 1:
             got = f"{len(text.labels)}: {', '.join(text.labels) or 'none'}"
             raise InputError(f"expected one gold label per text, got {got}", path=path, line=line)
-        if not known.issuperset(given) or (not multi_label and len(given) != 1):
-            what = "labels" if multi_label else "one label"
+        if not known.issuperset(given) or (not multi_label and len(given) > 1):
+            what = "labels" if multi_label else "at most one label"
             message = f"the prediction must be {what} of the model, got {list(given)}"
             raise InputError(message, path=path, line=line)
 

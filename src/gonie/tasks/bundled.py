@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Protocol, Self
 
 from gonie.errors import BundleError
 from gonie.runtime.bundle import INDEX
@@ -59,6 +59,18 @@ def listed(names: Sequence[str], noun: str) -> str:
     return f"{count(len(names), noun)}: {', '.join(names[:SHOWN])}{more}"
 
 
+class ModelUsage(Protocol):
+    """What the answers of a model cost, and what was wrong with them."""
+
+    def lines(self) -> list[str]:
+        """Return it as lines for the user."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        ...
+
+
 class BundledModel:
     """A predictor that remembers its bundle. It never changes, so a copy is the model itself."""
 
@@ -66,10 +78,18 @@ class BundledModel:
     members: int | None = None
     """The number of models of an ensemble, whose ``origin`` is that of the first. None: one model."""
 
+    has_probabilities: ClassVar[bool] = True
+    """Whether its answers have probabilities, which ensembles, explanations and decoding settings need."""
+
     @property
     def vector_width(self) -> int:
         """The width of the external vectors that every text must have; 0: it reads none."""
         return 0
+
+    @property
+    def usage(self) -> ModelUsage | None:
+        """What its answers cost, if a language model gives them."""
+        return None
 
     def predicts(self) -> str:
         """Say what the model predicts: ``3 types: LOC, ORG, PER``. A task need not say it."""

@@ -29,6 +29,11 @@ def combine(models: Sequence[Any], advance: Advance | None = None) -> Any:
                 fix="Pass run folders or bundles",
             )
         refuse_ensemble(model)
+        if not model.has_probabilities:
+            raise InputError(
+                f"a model without probabilities cannot be combined: {model!r}"[:200],
+                fix="Pass run folders or bundles",
+            )
     first, *others = models
     for model in others:
         if model.task != first.task:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BUNDLE = "bundle"  # the folder of the bundle inside a run folder
 RECIPE = "recipe.toml"
+LANGUAGE_MODEL = "llm:"  # the beginning of the address of an in-context model
 HOST_AND_PORT = re.compile(r"[\w.-]+:\d+(/|$)")  # the beginning of a URL without its scheme
 
 
@@ -33,13 +34,25 @@ ModelPath = str | PathLike[str]
 
 
 def load(
-    path: ModelPath | Sequence[ModelPath], *, threads: int | None = None, task: str | None = None
+    path: ModelPath | Sequence[ModelPath],
+    *,
+    threads: int | None = None,
+    task: str | None = None,
+    **options: Any,
 ) -> Any:
     """Load the model in ``path``, a bundle or a run folder. ``threads`` limits the CPU threads of a call.
 
-    Several paths return an ensemble, the URL of a service a ``Client``. With ``task``, a model of another
-    task raises an error.
+    Several paths return an ensemble, the URL of a service a ``Client``, and ``llm:`` with the address of a
+    language model an in-context model, which ``options`` are for. With ``task``, a model of another task
+    raises an error.
     """
+    if isinstance(path, str | PathLike) and fspath(path).startswith(LANGUAGE_MODEL):
+        return _open_in_context(path, threads, task, options)
+    if options:
+        raise InputError(
+            f"{', '.join(options)}: only for in-context models",
+            fix="Leave it out, or pass llm:http://HOST:PORT/v1 or llm:FILE.gguf",
+        )
     if isinstance(path, list | tuple):
         return combine([load(each, threads=threads, task=task) for each in path])
     if not isinstance(path, str | PathLike):
@@ -64,6 +77,16 @@ def load(
         raise
     except GonieError as error:
         raise BundleError(f"{folder}: {error}") from error
+
+
+def _open_in_context(
+    place: ModelPath, threads: int | None, task: str | None, options: Mapping[str, Any]
+) -> Any:
+    """Return a language model that is shown labelled examples."""
+    from gonie.in_context.open_model import open_model
+
+    own = {} if threads is None else {"threads": threads}
+    return open_model(place, task=task, **{**own, **options})
 
 
 def _connect(url: str | PathLike[str], task: str | None) -> Client:
@@ -124,6 +147,10 @@ def find_bundle(path: Path) -> Path:
         url = ServiceAddress.parse(path)
         raise BundleError(
             f"{url} is a service, but this needs the model itself. Pass its run folder or bundle"
+        )
+    if str(path).startswith(LANGUAGE_MODEL):
+        raise BundleError(
+            f"{path} is an in-context model, but this needs a trained one. Pass its run folder or bundle"
         )
     if not path.exists() and is_model(RUNS / path):
         raise BundleError(f"{path}: folder not found. Did you mean {RUNS / path}?")

@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gonie.errors import BundleError, GonieError, MissingExtraError
+from gonie.errors import BundleError, GonieError, InputError, MissingExtraError
+from gonie.tasks.bundled import ModelUsage
 from gonie.tasks.ensemble import combine
 from gonie.tasks.evaluation import Evaluator
 from gonie.tasks.explanation import ExplainedModel
@@ -40,6 +41,7 @@ class LoadedModel(NamedTuple):
         ``advance`` receives the progress of predictions.
         """
         self._check_local()
+        self._check_probabilities("--ensemble")
         models = [load(other) if isinstance(other, str | PathLike) else other for other in others]
         ensemble = combine([self.model, *models], advance)
         refuse_twice([self.model, *models])
@@ -48,6 +50,7 @@ class LoadedModel(NamedTuple):
     def with_passes(self, passes: int, *, seed: int = 0, advance: Advance | None = None) -> LoadedModel:
         """Return the ensemble of several passes of the network of this model with dropout (MC dropout)."""
         self._check_local()
+        self._check_probabilities("--mc-dropout")
         if find_spec("torch") is None:
             raise MissingExtraError("torch", extra="train", purpose="MC dropout")
         from gonie.tasks.torch.mc_dropout import load_passes
@@ -88,6 +91,16 @@ class LoadedModel(NamedTuple):
                 f"{self.folder} is a service, but this needs the model itself. Pass its run folder or bundle"
             )
 
+    def _check_probabilities(self, option: str) -> None:
+        """Refuse a model without probabilities where they are needed."""
+        if not getattr(self.model, "has_probabilities", True):
+            raise GonieError(f"{option} needs probabilities, which {self.folder} does not give")
+
+    @property
+    def usage(self) -> ModelUsage | None:
+        """What the answers of the model cost, if another program gives them."""
+        return getattr(self.model, "usage", None)
+
     def notes_on(self, file: str | PathLike[str]) -> list[str]:
         """Return a warning if the model was trained on this file, or a run that it started from."""
         from gonie.tasks.lineage import earlier_runs  # needs pydantic, unlike prediction
@@ -107,6 +120,7 @@ class LoadedModel(NamedTuple):
     def explained(self, options: Mapping[str, Any]) -> ExplainedModel:
         """Return the model with explanations, or raise an error for options that do not apply."""
         self._check_local()
+        self._check_probabilities("an explanation")
         if self.is_ensemble:
             raise GonieError("an ensemble cannot be explained. Explain one of its models")
         if self.task.explanation is None:
@@ -139,14 +153,20 @@ def _listed(options: Sequence[str]) -> str:
     return f"{named} {'does' if len(options) == 1 else 'do'}"
 
 
-def load_model(folder: str | PathLike[str], *, threads: int | None = None) -> LoadedModel:
-    """Load the model in a bundle or run folder, or at the URL of a service, together with its task."""
+def load_model(folder: str | PathLike[str], *, threads: int | None = None, **options: Any) -> LoadedModel:
+    """Load the model in a bundle or run folder, or at the URL of a service, together with its task.
+
+    ``options`` are those of an in-context model.
+    """
     from gonie.client.address import ServiceAddress, is_url
 
     if not is_url(folder):
-        model = load(folder, threads=threads)
+        model = load(folder, threads=threads, **options)
         return LoadedModel(TASKS[model.task], model, str(folder))
     from gonie.client.remote_models import connect
+
+    if options:
+        raise InputError(f"{', '.join(options)}: only for in-context models, not for {folder}")
 
     url = str(ServiceAddress.parse(folder))
     remote = connect(url)

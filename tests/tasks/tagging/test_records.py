@@ -72,9 +72,12 @@ def test_a_tagger_reads_one_column() -> None:
 
 def test_notes_are_shown_immediately_and_counted() -> None:
     notes = TagNotes()
-    assert list(notes.add(["long"])) == ["long"]
+    long = "scored in 2 overlapping windows of 1000 tokens"
+    assert list(notes.add([long])) == [long]
     assert list(notes.summary()) == []
-    assert list(notes.add(["longer"])) == ["longer"]
+    assert list(notes.add(["another note"])) == ["another note"]
+    assert list(notes.summary()) == []
+    assert list(notes.add([long])) == [long]
     assert list(notes.summary()) == ["2 sentences were scored in overlapping windows"]
 
 

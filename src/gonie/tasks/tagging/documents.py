@@ -13,16 +13,18 @@ from gonie.text.schemes import Scheme, from_spans, to_spans
 from gonie.text.tokenizers import parse_morphemes
 from gonie.text.types import Candidate, Document, Sentence, Span, Tokens
 
+IN_WINDOWS = "overlapping windows"  # in the note on a long sentence
 MORPHEMES = "morphemes"  # the column with the analyses of the tokenizer
 
 
 class Placed(NamedTuple):
-    """A tagged sentence with character offsets. ``windows`` and ``candidates`` are those of ``Tagging``."""
+    """A tagged sentence with character offsets. Its other fields are those of ``Tagging``."""
 
     tokens: Tokens
     spans: tuple[Span, ...]
     windows: int
     candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...] = ()
 
 
 def place(sentence: Sentence, tagging: Tagging) -> Placed:
@@ -33,14 +35,14 @@ def place(sentence: Sentence, tagging: Tagging) -> Placed:
         words=sentence.words,
         edges=edges,
         tags=tagging.tags,
-        scores=tagging.scores,
+        scores=tagging.scores or (None,) * len(sentence),
         morphemes=None if analyses is None else tuple(map(parse_morphemes, analyses)),
     )
     if not tagging.spans:
-        return Placed(tokens, (), tagging.windows, tagging.candidates)
+        return Placed(tokens, (), tagging.windows, tagging.candidates, tagging.notes)
     text = sentence.surface
     spans = tuple(text_span(text, edges, span[:3], span.score) for span in tagging.spans)
-    return Placed(tokens, spans, tagging.windows, tagging.candidates)
+    return Placed(tokens, spans, tagging.windows, tagging.candidates, tagging.notes)
 
 
 def rescheme(source: Scheme, target: Scheme | None) -> Callable[[Tagging], Tagging]:
@@ -82,6 +84,7 @@ def document(text: str, parts: Sequence[Placed], *, nbest: bool) -> Document:
 
 def _notes(parts: Sequence[Placed]) -> Iterator[str]:
     for number, part in enumerate(parts, start=1):
+        yield from (f"sentence {number}: {note}" for note in part.notes)
         if part.windows > 1:
             yield (
                 f"sentence {number} has {len(part.tokens):,} tokens without a sentence end: "

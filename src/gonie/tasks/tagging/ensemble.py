@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gonie.features.batching import sorted_batches
+from gonie.features.encoding import Encoding
 from gonie.metrics.entropies import entropies
 from gonie.runtime.decoder import Decoder
 from gonie.runtime.groups import MOST, grouped
@@ -45,6 +46,8 @@ class EnsembleTagger(TextTagger):
     members, and ``score`` their scores. ``advance`` receives how many members have scored the sentences.
     """
 
+    encoding: Encoding
+
     def __init__(
         self,
         *,
@@ -68,6 +71,11 @@ class EnsembleTagger(TextTagger):
         self._score = score
         self._advance = advance
         self._biases = self.decoding.tag_biases(self.labels, self.encoding.scheme)  # (K,)
+
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vectors that every text must have; 0: it reads none."""
+        return self.encoding.external
 
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> EnsembleTagger:
         """Return the ensemble with other decoding settings. A bias is added to the scores of each member."""

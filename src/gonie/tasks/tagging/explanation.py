@@ -294,7 +294,10 @@ class AskedSentence:
             tags=self.tagging.tags,
             marginals=self.marginals,
             candidates=self.tagging.candidates,
-            spans=tuple(SpanExplanation(*span, each) for span, each in zip(self.spans, rest, strict=True)),
+            spans=tuple(
+                SpanExplanation(span.start, span.end, span.label, span.score or 0.0, each)
+                for span, each in zip(self.spans, rest, strict=True)
+            ),
             types=known_types(self.tagger.labels, self.tagger.encoding.scheme),
             asked=tuple(replace(span, weights=each) for span, each in zip(self.asked, own, strict=True)),
         )

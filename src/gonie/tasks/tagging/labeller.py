@@ -18,19 +18,23 @@ from gonie.text.types import Candidate, Edges, Span
 
 
 class TokenSpan(NamedTuple):
-    """An entity of tokens [start, end). ``score`` is the calibrated probability of exactly these tags."""
+    """An entity of tokens [start, end). ``score`` is the calibrated probability of exactly these tags.
+
+    It is None if the model has no probabilities.
+    """
 
     start: int
     end: int
     label: str
-    score: float
+    score: float | None
 
 
 class Tagging(NamedTuple):
     """The tags of a sentence in the model's scheme, the marginal of each, and the spans that they form.
 
     ``windows`` is the number of overlapping windows of a very long sentence, otherwise 1. ``candidates`` are
-    the n-best taggings, if requested. ``entropies`` are known if an ensemble has tagged the sentence.
+    the n-best taggings, if requested. ``entropies`` are known if an ensemble has tagged the sentence. A model
+    without probabilities gives no ``scores``. ``notes`` say what it could not use.
     """
 
     tags: tuple[str, ...] = ()
@@ -39,6 +43,7 @@ class Tagging(NamedTuple):
     windows: int = 1
     candidates: tuple[Candidate, ...] = ()
     entropies: Entropies | None = None
+    notes: tuple[str, ...] = ()
 
 
 class TagProbabilities(Protocol):

@@ -15,6 +15,7 @@ from gonie.formats.tagged import read
 from gonie.formats.text_rows import CONLL, JSONL, PARQUET, TABLES, TEXT, TOKENS, TSV, TextRow, read_table
 from gonie.runtime.groups import FIRST
 from gonie.tasks.records import Answered, InputKinds, Reject
+from gonie.tasks.tagging.documents import IN_WINDOWS
 from gonie.tasks.tagging.tagger import Tagger
 from gonie.tasks.tagging.text_tagger import SplitText, as_split_text
 from gonie.text.plain_text import checked_text
@@ -197,17 +198,17 @@ def _sentence(row: TextRow) -> Sentence:
 
 
 class TagNotes:
-    """Shows notes of documents immediately, because they are about single sentences, and counts them."""
+    """Shows notes of documents immediately, because they are about single sentences. Counts long ones."""
 
     def __init__(self) -> None:
         self._number = 0
 
     def add(self, notes: Sequence[str]) -> Iterable[str]:
         """Return all notes."""
-        self._number += len(notes)
+        self._number += sum(IN_WINDOWS in note for note in notes)
         return notes
 
     def summary(self) -> Iterable[str]:
-        """Return the number of notes."""
+        """Return the number of long sentences."""
         if self._number > 1:
             yield f"{self._number:,} sentences were scored in overlapping windows"

@@ -30,7 +30,7 @@ from gonie.text.types import Sentence
 
 
 class Tagged(Protocol):
-    """The tagging of one sentence: a tag for every word, with probabilities."""
+    """The tagging of one sentence: a tag for every word, with probabilities if the model has them."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class Tagged(Protocol):
         """The probabilities of the tags."""
 
     @property
-    def spans(self) -> Sequence[tuple[int, int, str, float]]:
+    def spans(self) -> Sequence[tuple[int, int, str, float | None]]:
         """The entities that the tags form, with their probabilities. Empty for plain tags."""
 
     @property
@@ -275,8 +275,10 @@ def score_taggings(
     """Evaluate the taggings of sentences, of a split in training or of a file.
 
     ``scheme`` is that of the gold tags. ``seen`` are the mentions in the training data, for recall by
-    novelty. ``bootstrap`` is the number of resamples; 0: no intervals.
+    novelty. ``bootstrap`` is the number of resamples; 0: no intervals. Taggings without probabilities are
+    scored without calibration.
     """
+    known = all(len(tagging.scores) == len(tagging.tags) for tagging in taggings)
     return evaluate(
         gold,
         [tagging.tags for tagging in taggings],
@@ -286,13 +288,15 @@ def score_taggings(
         repair=repair,
         seen=seen,
         known_tags=known_tags,
-        confidences=[tagging.scores for tagging in taggings],
-        chances=[
-            {(start, end, label): chance for start, end, label, chance in tagging.spans}
-            for tagging in taggings
-        ],
+        confidences=[tagging.scores for tagging in taggings] if known else None,
+        chances=[_chances(tagging) for tagging in taggings] if known else None,
         bootstrap=bootstrap,
     )
+
+
+def _chances(tagging: Tagged) -> dict[tuple[int, int, str], float]:
+    """Return the probability of each span."""
+    return {(start, end, label): chance for start, end, label, chance in tagging.spans if chance is not None}
 
 
 def unused_rules(rules: Sequence[str], labels: Collection[str], path: str | None = None) -> InputError:
@@ -399,7 +403,7 @@ class _SharedTags(NamedTuple):
 
     tags: tuple[str, ...]
     scores: tuple[float, ...]
-    spans: Sequence[tuple[int, int, str, float]]
+    spans: Sequence[tuple[int, int, str, float | None]]
     entropies: Entropies | None
 
 

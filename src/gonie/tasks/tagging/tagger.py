@@ -106,6 +106,8 @@ class Tagger(TextTagger):
     Results do not depend on it.
     """
 
+    encoding: Encoding
+
     def __init__(
         self,
         *,
@@ -157,6 +159,11 @@ class Tagger(TextTagger):
             self.decoding,
             Candidates(decoder=self.decoder, labels=self.labels, scheme=self.encoding.scheme, most=n),
         )
+
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vectors that every text must have; 0: it reads none."""
+        return self.encoding.external
 
     @property
     def temperature(self) -> float:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeVar, overload
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, overload
 
 from gonie.errors import InputError
-from gonie.features.encoding import Encoding
 from gonie.features.external_vectors import with_vectors
 from gonie.runtime.groups import FIRST, MOST, grouped
 from gonie.tasks.bundled import BundledModel, listed
@@ -28,6 +27,27 @@ Result = TypeVar("Result")
 Context = TypeVar("Context")
 
 
+class TagSet(Protocol):
+    """The tags of a model and their scheme."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The tags."""
+        ...
+
+    @property
+    def scheme(self) -> Scheme:
+        """Their scheme."""
+        ...
+
+
+class TagNames(NamedTuple):
+    """The tags of a model without an encoding, and their scheme."""
+
+    labels: tuple[str, ...]
+    scheme: Scheme
+
+
 class TextTagger(BundledModel):
     """Tags text, words or sentences. Subclasses tag sentences.
 
@@ -43,7 +63,7 @@ class TextTagger(BundledModel):
     def __init__(
         self,
         *,
-        encoding: Encoding,
+        encoding: TagSet,
         tokenizer: Tokenizer,
         recipe: Mapping[str, Any] | None = None,
         decoding: Decoding | None = None,
@@ -76,11 +96,6 @@ class TextTagger(BundledModel):
     def labels(self) -> tuple[str, ...]:
         """The tags of the model, in the order of its scores."""
         return self.encoding.labels
-
-    @property
-    def vector_width(self) -> int:
-        """The width of the external vectors that every text must have; 0: it reads none."""
-        return self.encoding.external
 
     def predicts(self) -> str:
         """Say what the model predicts: types of entities, or tags."""
