@@ -227,6 +227,11 @@ class NoisyCorpusConfig(CorpusConfig):
     augment: AugmentConfig = Field(
         default=AugmentConfig(), description="changed copies of training examples (augmentation)"
     )
+    answers: InputFile | None = Field(
+        default=None,
+        description="folder with the answers of a teacher to unlabelled text, written by `gonie distill`; "
+        "its words are in the vocabulary too, and loss.teacher learns the answers",
+    )
 
     @model_validator(mode="after")
     def _noise_is_korean(self) -> NoisyCorpusConfig:

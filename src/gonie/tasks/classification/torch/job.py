@@ -19,6 +19,7 @@ from gonie.reports.class_report import render_classes
 from gonie.reports.html.markup import Markup
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
+from gonie.tasks.classification.answers import AnsweredTexts
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
@@ -26,8 +27,9 @@ from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import MAJORITY, score_labels, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
-from gonie.tasks.classification.torch.data import TextData, read_text_held_out, read_unlabelled
+from gonie.tasks.classification.torch.data import TextData, read_text_held_out
 from gonie.tasks.classification.torch.exportable import TextExportable
+from gonie.tasks.classification.torch.files import read_unlabelled
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.support import text_pool
 from gonie.tasks.run_files import ENCODING, SAMPLES
@@ -140,6 +142,15 @@ class TextJob:
         texts = read_unlabelled(self.recipe.data, name, note)
         corpus = self.predictor(model).encode(texts).corpus
         return corpus.with_sentences(with_context(model, corpus.sentences, self.recipe.model, note))
+
+    def answered(self, model: ClassifyingNetwork, note: Note) -> AnsweredTexts | None:
+        """Return the texts that a teacher has answered, encoded, or None if the recipe names none."""
+        found = self.data.answered
+        if found is None:
+            return None
+        corpus = self.predictor(model).encode(found.texts).corpus
+        corpus = corpus.with_sentences(with_context(model, corpus.sentences, self.recipe.model, note))
+        return AnsweredTexts(corpus, found.answers, self.data.encoding.labels)
 
     def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
         """Return the labels of each text."""

@@ -20,6 +20,7 @@ from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.run_files import ENCODING, SEEN
+from gonie.tasks.tagging.answers import AnsweredSentences
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.calibration import FittedTemperature, fit_span_temperature
 from gonie.tasks.tagging.heads import head_recipe
@@ -178,6 +179,15 @@ class TagJob:
         sentences = read_untagged(self.recipe.data, self.data.tokenizer, name, note)
         corpus = self.predictor(model).encode(sentences).corpus
         return with_context(model, corpus, self.recipe.model, note)
+
+    def answered(self, model: TaggingNetwork, note: Note) -> AnsweredSentences | None:
+        """Return the sentences that a teacher has answered, encoded, or None if the recipe names none."""
+        found = self.data.answered
+        if found is None:
+            return None
+        corpus = self.predictor(model).encode(found.sentences).corpus
+        corpus = with_context(model, corpus, self.recipe.model, note)
+        return AnsweredSentences(corpus, found.answers, self.data.encoding.labels)
 
     def answers(self, predictor: Tagger, encoded: EncodedSentences) -> list[Tagging]:
         """Return the tags of each sentence."""
