@@ -18,9 +18,7 @@ def distill(
     recipe: RecipeName,
     more: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="FILE", help="Further files of text after --text FILE.", show_default=False
-        ),
+        typer.Argument(metavar="FILE", help="Further files of text after --text FILE.", show_default=False),
     ] = None,
     *,
     text: Annotated[
@@ -81,7 +79,9 @@ def distill(
     changes: Changes = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Run folder to write. Default: runs/distill-RECIPE, or the next free name."),
+        typer.Option(
+            "--out", help="Run folder to write. Default: runs/distill-RECIPE, or the next free name."
+        ),
     ] = None,
     resume: Resume = False,
     seed: Seed = None,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from gonie.system.files import atomic_write
 from gonie.tasks.load import find_bundle, load
@@ -42,6 +42,15 @@ class ModelFigures:
     """The size of its bundle, or of those of an ensemble. None: not known."""
 
 
+class _Measured(NamedTuple):
+    """A model to measure, its folders if it has any, and new names of its labels."""
+
+    name: str
+    model: Any
+    folders: Sequence[Path]
+    rules: Mapping[str, str] = {}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ComparedModels:
     """The models of a distillation, compared on the same examples and machine."""
@@ -66,30 +75,25 @@ def compare_models(distilled: Distilled) -> ComparedModels:
     half = cast("TeachingTask", TASKS[recipe.task].torch())
     split, examples = half.held_out(recipe)
     rules = distilled.answers.settings.map
-    found = [
-        _measured("teacher", distilled.teacher, distilled.models, recipe, examples, rules),
-        _measured("student", load(folder), [folder], recipe, examples, {}),
+    models = [
+        _Measured("teacher", distilled.teacher, distilled.models, rules),
+        _Measured("student", load(folder), [folder]),
     ]
     if WITHOUT_TEACHER in distilled.result.baselines:
         other = RunFolder(folder).variant(WITHOUT_TEACHER).root
-        found.append(_measured(f"student {WITHOUT_TEACHER}", load(other), [other], recipe, examples, {}))
+        models.append(_Measured(f"student {WITHOUT_TEACHER}", load(other), [other]))
+    found = [_measured(each, recipe, examples) for each in models]
     compared = ComparedModels(split=split, examples=len(examples), models=found)
     atomic_write(folder / DISTILLATION, json.dumps(compared.to_json(), ensure_ascii=False, indent=1))
     return compared
 
 
-def _measured(
-    name: str,
-    model: Any,
-    folders: Sequence[Path],
-    recipe: CorpusRecipe,
-    examples: Sequence[Any],
-    rules: Mapping[str, str],
-) -> ModelFigures:
+def _measured(measured: _Measured, recipe: CorpusRecipe, examples: Sequence[Any]) -> ModelFigures:
     """Return the figures of a model.
 
     Models predict the first examples twice, to warm up. Others, such as services, are asked only once.
     """
+    name, model, folders, rules = measured
     half = cast("TeachingTask", TASKS[recipe.task].torch())
     if folders:
         half.predict(model, examples[:SINGLE])

@@ -230,7 +230,11 @@ class NoisyCorpusConfig(CorpusConfig):
     answers: InputFile | None = Field(
         default=None,
         description="folder with the answers of a teacher to unlabelled text, written by `gonie distill`; "
-        "its words are in the vocabulary too, and loss.teacher learns the answers",
+        "loss.teacher learns the answers",
+    )
+    answers_min_count: Size = Field(
+        default=5,
+        description="words of that text are in the vocabulary too, if they occur at least so often in it",
     )
 
     @model_validator(mode="after")

@@ -16,7 +16,6 @@ from typing import Any, Protocol, cast
 from torch import nn
 
 from gonie.errors import GonieError, InputError, OutputError, RecipeError, ResumeError
-from gonie.tasks.bundled import BundledModel
 from gonie.tasks.ensemble import combine
 from gonie.tasks.load import load
 from gonie.tasks.members import refuse_twice
@@ -186,10 +185,8 @@ def _open_teacher(
     """Return the models of the teacher, none for one of another kind, and the teacher."""
     if not isinstance(request.teacher, Sequence):
         return [], request.teacher
-    models = [load(path) for path in request.teacher]
+    models: list[Any] = [load(path) for path in request.teacher]
     for path, model in zip(request.teacher, models, strict=True):
-        if not isinstance(model, BundledModel):
-            raise InputError(f"the teacher must be a model on this machine: {path}")
         if model.task != recipe.task:
             raise InputError(
                 f"the teacher {path} is a {TASKS[model.task].model}, and the recipe trains a {task.model}",
@@ -197,7 +194,8 @@ def _open_teacher(
             )
     refuse_twice(models)
     combine(models)  # checks that their labels are the same
-    return models, half.teacher_of(models, _networks(request.teacher, recipe, display), recipe, request.answers)
+    networks = _networks(request.teacher, recipe, display)
+    return models, half.teacher_of(models, networks, recipe, request.answers)
 
 
 def _networks(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +13,6 @@ from rich.text import Text
 
 from gonie.cli.views.training_display import TrainingDisplay
 from gonie.messages import say
-from gonie.text.report import clock
 
 if TYPE_CHECKING:
     from gonie.experiments.distilled import ComparedModels, ModelFigures
@@ -28,21 +26,10 @@ class DistillDisplay(TrainingDisplay):
     def __init__(self, folder: Path, console: Console | None = None) -> None:
         super().__init__(console)
         self._folder = folder
-        self._answered: tuple[int, float] | None = None  # how many at the beginning, when
 
-    def answered(self, done: int, total: int) -> None:
-        """Show how many examples the teacher has answered."""
-        now = time.monotonic()
-        if self._answered is None:
-            self._answered = (done, now)
-            if done:
-                self.note(f"the teacher has answered {done:,} of {total:,} unlabelled examples before")
-        before, began = self._answered
-        spent, new = max(now - began, 1e-6), done - before
-        eta = clock(spent / new * (total - done)) if new else "?"
-        self._move("teacher", done / max(total, 1), f"{new / spent:,.0f} examples/s", eta)
-        if done == total:
-            self.note(f"the teacher has answered {total:,} unlabelled examples")
+    def __enter__(self) -> Self:
+        super().__enter__()
+        return self
 
     def stopped_answering(self) -> None:
         """Print how to go on with the answers."""

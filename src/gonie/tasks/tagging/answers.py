@@ -167,12 +167,10 @@ def _path_chances(lattices: Sequence[Lattice], candidates: Ints) -> NDArray[np.f
         [each.path_probabilities(rows, starts, lengths, np.maximum(tags, 0)) for each in lattices]
         for tags in candidates.transpose(1, 0, 2)
     ]  # (C, M, B)
-    return np.mean(found, axis=1).T
+    return np.asarray(np.mean(found, axis=1).T)
 
 
-def _best(
-    candidates: Ints, chances: NDArray[np.float64], n: int
-) -> list[tuple[tuple[int, ...], float]]:
+def _best(candidates: Ints, chances: NDArray[np.float64], n: int) -> list[tuple[tuple[int, ...], float]]:
     """Return the n most probable of the candidates (C, T) without repeats. Their probabilities: (C,)."""
     paths = zip(map(tuple, candidates.tolist()), chances.tolist(), strict=True)
     distinct = {path: chance for path, chance in paths if path[0] >= 0}

@@ -13,12 +13,12 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from gonie.errors import RecipeError
-from gonie.features.corpus import Array
 from gonie.nn.crf.chain import Chain
 from gonie.nn.crf.log_marginals import log_marginals
 from gonie.nn.heads.crf import CRFHead
 from gonie.nn.heads.multi_label import MultiLabelHead
 from gonie.nn.precision import autocast, widened
+from gonie.system.array_folder import Array
 from gonie.tasks.classification.answers import CHANCES
 from gonie.tasks.section import Section
 from gonie.tasks.tagging.answers import MARGINALS, PATH_CHANCES, PATHS
@@ -76,7 +76,9 @@ class Teacher(nn.Module):
         if config.paths and context.recipe.task != "tag":
             raise RecipeError([f"loss.{TERM}.paths: works only with taggers; set it to 0"])
         if not (config.weight or config.paths):
-            context.note(f"loss.{TERM}: weight and paths are 0, so the answers of the teacher are not learned")
+            context.note(
+                f"loss.{TERM}: weight and paths are 0, so the answers of the teacher are not learned"
+            )
         self._config = config
         self._temperature = examples.temperature
         self._precision = context.recipe.train.precision

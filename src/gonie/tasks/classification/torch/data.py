@@ -8,10 +8,10 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,6 @@ from gonie.tasks.data_warnings import (
     warn_not_held_out,
     warn_rare_labels,
 )
-from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
 from gonie.tasks.torch.shots import sample_rows
@@ -54,7 +53,7 @@ from gonie.tasks.torch.word_data import (
     tell,
     vectors_of,
 )
-from gonie.text.domains import domain_names, in_domain
+from gonie.text.domains import domain_names
 from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report, count
@@ -171,7 +170,14 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, CutSentences(cut, further), PLAIN, vectors, build_extractors(recipe), sources=sources, start=start
+        recipe,
+        CutSentences(cut),
+        PLAIN,
+        vectors,
+        build_extractors(recipe),
+        sources=sources,
+        start=start,
+        answered=CutSentences(further),
     )
     running = (passage.running for passage in cut)
     bag = fit_bag(recipe.model.bag, running, fold=data.fold_text) if recipe.model.bag else None
@@ -337,11 +343,11 @@ def fit_bag(config: BagConfig, texts: Iterable[str], *, fold: bool) -> NGramBag:
 class CutSentences:
     """The sentences of passages, which can be iterated several times."""
 
-    def __init__(self, *cuts: CutTexts) -> None:
-        self._cuts = cuts
+    def __init__(self, cut: CutTexts) -> None:
+        self._cut = cut
 
     def __iter__(self) -> Iterator[Sentence]:
-        return (sentence for passage in chain(*self._cuts) for sentence in passage.sentences)
+        return (sentence for passage in self._cut for sentence in passage.sentences)
 
 
 def _split(

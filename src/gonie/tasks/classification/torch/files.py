@@ -18,7 +18,9 @@ from gonie.text.labelled_text import LabelledText
 from gonie.text.report import count
 
 
-def read_split(split: Literal["train", "dev", "test"], data: TextDataConfig, note: Note) -> list[LabelledText]:
+def read_split(
+    split: Literal["train", "dev", "test"], data: TextDataConfig, note: Note
+) -> list[LabelledText]:
     """Return the texts of all files of a split."""
     options = text_options({"data": data.model_dump(mode="json")}, format=data.format)
     texts: list[LabelledText] = []

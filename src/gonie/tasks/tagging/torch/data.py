@@ -154,15 +154,15 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
     answered = read_answered(recipe, main.files.splitter, main.held, note)
     vectors = vectors_of(recipe.data, start)
     sources = load_sources(recipe, note)
-    further = () if answered is None else answered.sentences
     encoding, labels = fit_encoding(
         recipe,
-        Chained(main.texts(), *(Untagged(other.texts()) for other in others.values()), further),
+        Chained(main.texts(), *(Untagged(other.texts()) for other in others.values())),
         main.files.target,
         vectors,
         build_extractors(recipe),
         sources=sources,
         start=start,
+        answered=() if answered is None else answered.sentences,
     )
     data = dataclasses.replace(
         _encode(main, encoding, labels, note, start),
