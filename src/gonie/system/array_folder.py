@@ -50,7 +50,14 @@ class ArrayWriter:
         writer._arrays = {name: (kind, size) for name, (kind, size) in arrays.items()}
         with writer._output_errors():
             for name, (kind, size) in writer._arrays.items():
-                os.truncate(_file(folder, name), size * np.dtype(kind).itemsize)
+                path, stored = _file(folder, name), size * np.dtype(kind).itemsize
+                if path.stat().st_size < stored:
+                    raise InputError(
+                        f"cannot go on with {noun}: {path.name} is shorter than {index} says",
+                        path=folder,
+                        fix="Delete the folder to start over",
+                    )
+                os.truncate(path, stored)
         return writer
 
     def append(self, name: str, block: Array) -> None:

@@ -207,12 +207,10 @@ def write_answers(request: Request, folder: Path, advance: Advance) -> Answers:
     """
     facts = request.facts()
     if (folder / INDEX).exists():
-        found = Answers.open(folder)
-        _check_same(folder, facts)
-        done = len(found)
-        if found.complete:
-            return found
+        if _check_same(folder, facts):
+            return Answers.open(folder)
         writer = ArrayWriter.reopened(folder, index=INDEX, noun=NOUN)
+        done = len(Answers.open(folder))
     else:
         done = 0
         writer = ArrayWriter(folder, index=INDEX, noun=NOUN)
@@ -255,9 +253,20 @@ def _saved_in_time(answers: Iterator[Any]) -> Iterator[list[Any]]:
             return
 
 
-def _check_same(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Refuse to go on with answers that depend on something else, and say on what."""
-    saved = json.loads((folder / INDEX).read_text("utf-8"))
+def _check_same(folder: Path, facts: Mapping[str, Any]) -> bool:
+    """Return whether the answers in the folder are complete.
+
+    Answers that depend on something else are refused, and what it is is named.
+    """
+    try:
+        saved = json.loads((folder / INDEX).read_text("utf-8"))
+        complete = bool(saved["complete"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise InputError(
+            f"cannot read {NOUN}: {INDEX} is damaged ({error})",
+            path=folder,
+            fix="Start a new run with another --out",
+        ) from error
     nouns = {
         "task": "the task",
         "digest": "the teacher",
@@ -270,6 +279,7 @@ def _check_same(folder: Path, facts: Mapping[str, Any]) -> None:
             f"{folder}: changed since the teacher began to answer: {', '.join(changed)}. "
             "Undo the change, or start a new run with another --out."
         )
+    return complete
 
 
 def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[str, str]) -> None:

@@ -74,6 +74,11 @@ class TagTeacher(Protocol):
         """Its tags, in the order of the marginals."""
         ...
 
+    @property
+    def has_marginals(self) -> bool:
+        """Whether its answers have marginals."""
+        ...
+
     def answers(self, examples: Sequence[Sentence]) -> Iterator[TagAnswer]:
         """Yield the answer to each sentence, in order."""
         ...
@@ -98,6 +103,8 @@ class TaggerTeacher:
     Marginals are those of the calibrated taggers at another ``temperature``, which divides all scores of
     their chains. The candidates for the best tag sequences are the best ones of each tagger.
     """
+
+    has_marginals = True
 
     def __init__(self, members: Sequence[Tagger], settings: AnswerSettings) -> None:
         self._members = members
@@ -145,6 +152,8 @@ class TaggerTeacher:
 class HardTagTeacher:
     """A model that gives only tags, such as an in-context model. Each answer has one tag sequence."""
 
+    has_marginals = False
+
     def __init__(self, model: TagsSentences, *, scheme: Scheme, name: str, digest: str) -> None:
         self._model = model
         self.labels = tuple(model.labels)
@@ -178,9 +187,10 @@ def _best(candidates: Ints, chances: NDArray[np.float64], n: int) -> list[tuple[
 
 
 class TagConversion:
-    """From the tags of a teacher to those of a student, which have the same scheme.
+    """From the tags of a teacher to those of a student.
 
-    ``rules`` rename the types of the teacher (plain tags: its tags). A teacher whose types are not those of
+    Tag sequences may be of another scheme, but marginals may not: that of B is not that of S. ``rules``
+    rename the types of the teacher (plain tags: its tags). A teacher whose types are not those of
     the student is refused.
     """
 
@@ -196,8 +206,14 @@ class TagConversion:
                 fix="Use a training file with tags of the same kind",
             )
         check_labels(type_names(teacher.labels, teacher.scheme), type_names(labels, scheme), rules)
-        same = teacher.scheme.kind == scheme.kind
-        self._places = np.array([self._place(tag) for tag in teacher.labels]) if same else None
+        self._places = np.zeros(0, dtype=np.int64)
+        if teacher.has_marginals:
+            if teacher.scheme.kind != scheme.kind:
+                raise InputError(
+                    f"the teacher has tags in {teacher.scheme}, and the student in {scheme}",
+                    fix=f"Train the student with --set data.model_scheme={teacher.scheme.kind}",
+                )
+            self._places = np.array([self._place(tag) for tag in teacher.labels])
 
     def paths(self, answer: TagAnswer) -> list[tuple[tuple[int, ...], float]]:
         """Return the tag sequences in the tags of the student, and their shares, which add to 1.
@@ -220,11 +236,6 @@ class TagConversion:
         if answer.marginals is None:
             found[np.arange(len(path)), list(path)] = 1.0
             return found
-        if self._places is None:
-            raise InputError(
-                f"the teacher has tags in {self._source}, and the student in {self.scheme}",
-                fix=f"Train the student with --set data.model_scheme={self._source.kind}",
-            )
         np.add.at(found.T, self._places, answer.marginals.T)
         return found
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import ceil
 
 from gonie.errors import InputError
 from gonie.tasks.data_warnings import Example, ExampleKind
-from gonie.tasks.teacher import AnswerSettings
+from gonie.tasks.sections import CorpusRecipe
+from gonie.tasks.teacher import Answers, AnswerSettings
+from gonie.tasks.torch.example_batches import RepeatedBatches, batch_size
+from gonie.tasks.torch.training_setup import TrainingSetup
 from gonie.tasks.torch.word_data import Note
 from gonie.text.report import count
 
@@ -35,6 +40,23 @@ def most_of(
         return found
     note(f"{most:,} of {count(len(found), f'unlabelled {kind.noun}')} used")
     return [found[at * len(found) // most] for at in range(most)]
+
+
+def with_whole_text(setup: TrainingSetup, answers: Answers | None, recipe: CorpusRecipe) -> TrainingSetup:
+    """Return a setup whose epochs are as long as a pass over the unlabelled text of a teacher.
+
+    The training examples are repeated in an epoch. Otherwise few of them would make few steps, in which most
+    of the text is not seen.
+    """
+    size = int(recipe.loss.get("teacher", {}).get("batch", 0))
+    if answers is None or "teacher" not in recipe.loss:
+        return setup
+    steps = ceil(len(answers) / (size or batch_size(recipe.train, len(answers))))
+    passes = ceil(steps / setup.batches.size(0))
+    if passes < 2:
+        return setup
+    summary = [*setup.summary, ("epoch", f"{passes} passes over the training examples, 1 over the text")]
+    return replace(setup, batches=RepeatedBatches(setup.batches, passes), summary=summary)
 
 
 def note_held_out(

@@ -33,6 +33,7 @@ from gonie.tasks.classification.torch.files import read_unlabelled
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.support import text_pool
 from gonie.tasks.run_files import ENCODING, SAMPLES
+from gonie.tasks.torch.answers import with_whole_text
 from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
@@ -103,6 +104,8 @@ class TextJob:
     def setup(self, model: ClassifyingNetwork, note: Note) -> TrainingSetup:
         """Return a setup with batches of texts and gradient steps."""
         setup = example_setup(self, model, note)
+        answered = self.data.answered
+        setup = with_whole_text(setup, answered and answered.answers, self.recipe)
         config = self.recipe.train
         return with_support(setup, config, model, self.train, lambda: text_pool(self.train, self.encoding))
 

@@ -37,6 +37,7 @@ from gonie.tasks.tagging.torch.heads import finish_heads, with_head_scores
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
 from gonie.tasks.tagging.torch.support import sentence_pool, set_transitions
+from gonie.tasks.torch.answers import with_whole_text
 from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
@@ -122,6 +123,8 @@ class TagJob:
     def setup(self, model: TaggingNetwork, note: Note) -> TrainingSetup:
         """Return a setup with batches of sentences, and gradient steps or per-window updates."""
         setup = example_setup(self, model, note)
+        answered = self.data.answered
+        setup = with_whole_text(setup, answered and answered.answers, self.recipe)
         config = self.recipe.train
         if isinstance(model.head(), SupportHead):
             set_transitions(model, self.recipe, self.data, note)
