@@ -24,8 +24,8 @@ from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import BEST, TEACHER
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
-from gonie.tasks.task import Task
 from gonie.tasks.teacher import INDEX, Answers, AnswerSettings, Teacher, write_answers
+from gonie.tasks.torch.job import Note
 from gonie.tasks.torch.task import TeachingTask
 from gonie.tasks.torch.trained import load_trained
 from gonie.tasks.written_recipe import toml_value
@@ -97,7 +97,11 @@ def distill(
     run = RunFolder(folder, task.run_files)
     made = _check_folder(run, resume=resume)
     try:
-        models, teacher = _open_teacher(request, recipe, task, half, display)
+        models: list[Any] = []
+        teacher: Any = request.teacher
+        if isinstance(teacher, Sequence):
+            models, networks = open_models(teacher, recipe, display.note)
+            teacher = half.teacher_of(models, networks, recipe, request.answers)
         asked = half.answer_request(recipe, teacher, request.answers, display.note)
         with memory_errors(), lock_run(folder):
             answers = write_answers(asked, folder / TEACHER, display.answered)
@@ -179,14 +183,17 @@ def _check_folder(run: RunFolder, *, resume: bool) -> bool:
     return run.create()
 
 
-def _open_teacher(
-    request: Distillation, recipe: CorpusRecipe, task: Task, half: TeachingTask, display: DistillDisplay
-) -> tuple[list[Any], Teacher]:
-    """Return the models of the teacher, none for one of another kind, and the teacher."""
-    if not isinstance(request.teacher, Sequence):
-        return [], request.teacher
-    models: list[Any] = [load(path) for path in request.teacher]
-    for path, model in zip(request.teacher, models, strict=True):
+def open_models(
+    paths: Sequence[str | PathLike[str]], recipe: CorpusRecipe, note: Note
+) -> tuple[list[Any], dict[int, nn.Module]]:
+    """Load the models of a teacher. Also return networks on the GPU, if the student is trained there.
+
+    The networks are those of models in run folders, by the number of the model. ``note`` receives that others
+    answer on the CPU.
+    """
+    models: list[Any] = [load(path) for path in paths]
+    task = TASKS[recipe.task]
+    for path, model in zip(paths, models, strict=True):
         if model.task != recipe.task:
             raise InputError(
                 f"the teacher {path} is a {TASKS[model.task].model}, and the recipe trains a {task.model}",
@@ -194,22 +201,14 @@ def _open_teacher(
             )
     refuse_twice(models)
     combine(models)  # checks that their labels are the same
-    networks = _networks(request.teacher, recipe, display)
-    return models, half.teacher_of(models, networks, recipe, request.answers)
-
-
-def _networks(
-    paths: Sequence[str | PathLike[str]], recipe: CorpusRecipe, display: DistillDisplay
-) -> dict[int, nn.Module]:
-    """Return the networks of teachers that are run folders, on the GPU if there is one, by their number."""
     device = choose_device(recipe.train)
     if device.type != "cuda":
-        return {}
-    found = {
+        return models, {}
+    networks = {
         number: load_trained(Path(path)).model.to(device)
         for number, path in enumerate(paths)
         if (Path(path) / BEST).is_file()
     }
-    if len(found) < len(paths):
-        display.note("teachers that are bundles without a run folder answer on the CPU")
-    return found
+    if len(networks) < len(models):
+        note("teachers that are bundles without a run folder answer on the CPU")
+    return models, networks

@@ -27,7 +27,8 @@ def log_marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     rows, length, _ = scores.shape
     # Entry t of a reversed row is its token (length of the row - 1 - t). Both recursions run at once, the
     # second one over reversed rows, and each includes the emission of the token. What follows a row is unused.
-    places = (mask.sum(1, keepdim=True) - 1 - torch.arange(length, device=mask.device)).clamp(min=0)  # (B, T)
+    tokens = torch.arange(length, device=mask.device)
+    places = (mask.sum(1, keepdim=True) - 1 - tokens).clamp(min=0)  # (B, T)
     turned = places.unsqueeze(2).expand_as(scores)
     both = torch.cat([scores, scores.gather(1, turned)])  # (2B, T, K)
     moves = torch.stack([transitions, transitions.t()]).repeat_interleave(rows, dim=0)  # (2B, K, K)
