@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -15,12 +16,15 @@ from gonie.experiments.distilled import DISTILLATION, compare_models
 from gonie.metrics.evaluation import evaluate
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import TEACHER
+from gonie.tasks.table import TASKS
+from gonie.tasks.tagging.answers import TagAnswer, TagPath
 from gonie.tasks.teacher import INDEX, Answers, AnswerSettings
 from gonie.tasks.torch.checkpoint import read_tensors
+from gonie.tasks.torch.trained import load_trained
 from gonie.text.schemes import Scheme
 from gonie.training.distill import WITHOUT_TEACHER, Distillation, Distilled, default_folder, distill
 from gonie.training.run import start_run
-from support.few_names import RECIPE, conll, sentences
+from support.few_names import PEOPLE, PLACES, RECIPE, conll, sentences
 
 
 class Display:
@@ -279,3 +283,78 @@ def test_variants_may_remove_a_key(corpus: Path, tmp_path: Path) -> None:
     alone = load_recipe(tmp_path / "run" / "variants" / "without-teacher" / "recipe.toml")
     assert alone.data.answers is None
     assert "teacher" not in alone.loss
+
+
+def test_networks_answer_as_their_bundles(corpus: Path) -> None:
+    """On a GPU, the network of a run folder stands for its bundle."""
+    recipe = load_recipe(corpus / "few.toml")
+    half: Any = TASKS["tag"].torch()
+    folder = corpus / "teacher1"
+    answers = AnswerSettings(files=(str(corpus / "text.txt"),))
+    network = load_trained(folder).model
+    ours, theirs = (
+        half.teacher_of([gonie.load(folder)], networks, recipe, answers) for networks in ({}, {0: network})
+    )
+    examples = half.answer_request(recipe, ours, answers, lambda text: None).examples
+    for own, other in zip(ours.answers(examples), theirs.answers(examples), strict=True):
+        np.testing.assert_allclose(own.marginals, other.marginals, atol=1e-4)
+        assert own.paths[0].tags == other.paths[0].tags
+    assert ours.digest == theirs.digest
+
+
+def test_python_takes_rows_and_returns_the_table(corpus: Path, tmp_path: Path) -> None:
+    few = [([word for word, _ in block], [tag for _, tag in block]) for block in sentences(5, 2)]
+    run = gonie.distill(
+        corpus / "teacher1",
+        corpus / "few.toml",
+        corpus / "text.txt",
+        train=few,
+        test=corpus / "test.conll",
+        set={"train.epochs": 3, "data.answers_min_count": 1},
+        out=tmp_path / "run",
+        progress=False,
+    )
+    assert [model.name for model in run.compared.models] == ["teacher", "student"]
+    assert run.compared.models[1].score == pytest.approx(run.scores["test"].f1)
+    assert run.to_dict()["compared"]["split"] == "test"
+    assert run.model("Anna lives in Rome .").text
+    with pytest.raises(InputError, match="not a teacher: 3"):
+        gonie.distill(3, "ner", corpus / "text.txt")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="not files of text"):
+        gonie.distill(corpus / "teacher1", corpus / "few.toml", [])
+
+
+class Dictionary:
+    """A teacher of another kind: it tags the names that it knows, and gives no probabilities."""
+
+    name, digest = "dictionary", "1"
+    labels = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+    scheme = Scheme(kind="IOB2")
+    has_marginals = False
+
+    def answers(self, examples: Any) -> Any:
+        for sentence in examples:
+            kinds = ("B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in sentence.words)
+            yield TagAnswer([TagPath(tuple(kinds), 1.0)])
+
+
+def test_any_source_of_answers_can_teach(corpus: Path, tmp_path: Path) -> None:
+    distilled = taught(request(corpus, teacher=Dictionary(), compare=True), tmp_path / "run")
+    teacher, student, alone = compare_models(distilled).models
+    assert teacher.score == 1.0
+    assert teacher.megabytes is None
+    assert student.score > alone.score + 0.1
+
+
+def test_a_classifier_teaches_the_probabilities_of_labels(text_toy: Path, tmp_path: Path) -> None:
+    """A classifier with few labels, and one with a temperature above 1."""
+    teacher = start_run(load_recipe(text_toy / "texts.toml"), tmp_path / "teacher", Display())
+    assert teacher is not None
+    asked = Distillation(
+        teacher=[tmp_path / "teacher"],
+        recipe=text_toy / "texts.toml",
+        changes=["data.answers_min_count=1", "loss.teacher.gold=0"],
+        answers=AnswerSettings(files=(str(text_toy / "train.tsv"),), temperature=2.0),
+    )
+    teacher_figures, student = compare_models(taught(asked, tmp_path / "run")).models
+    assert student.score > teacher_figures.score - 0.1

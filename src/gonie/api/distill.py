@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gonie.api.rows import Data
     from gonie.experiments.distilled import ComparedModels
     from gonie.tasks.teacher import Teacher
-    from gonie.training.distill import DistillDisplay
+    from gonie.training.distill import DistillObserver
 
 ModelPath = str | PathLike[str]
 
@@ -140,7 +140,7 @@ class _DistillEvents(EventDisplay):
     def answered(self, done: int, total: int) -> None:
         """Forward the progress to displays that show it."""
         for display in self.displays:
-            cast("DistillDisplay", display).answered(done, total)
+            cast("DistillObserver", display).answered(done, total)
 
 
 def _paths(text: ModelPath | Sequence[ModelPath]) -> list[str]:

@@ -38,7 +38,7 @@ WITHOUT_TEACHER = "without teacher"
 """The name of the variant of the student that learns only the gold labels."""
 
 
-class DistillDisplay(RunDisplay, Protocol):
+class DistillObserver(RunDisplay, Protocol):
     """Shows the progress of a distillation."""
 
     def answered(self, done: int, total: int) -> None:
@@ -82,7 +82,7 @@ def default_folder(recipe: str, *, resume: bool = False) -> Path:
 
 
 def distill(
-    request: Distillation, folder: Path, display: DistillDisplay, *, resume: bool = False
+    request: Distillation, folder: Path, display: DistillObserver, *, resume: bool = False
 ) -> Distilled | None:
     """Ask the teacher, and train the student in ``folder``. Return None if training was interrupted.
 
@@ -121,7 +121,7 @@ def distill(
 
 
 def _train(
-    request: Distillation, recipe: CorpusRecipe, run: RunFolder, display: DistillDisplay
+    request: Distillation, recipe: CorpusRecipe, run: RunFolder, display: DistillObserver
 ) -> RunResult | None:
     """Train the student, or resume its training. Return None if interrupted."""
     answers = f"data.answers={toml_value(str((run.root / TEACHER).absolute()))}"

@@ -24,7 +24,7 @@ from gonie.nn.heads.softmax import SoftmaxHead
 from gonie.nn.heads.text_scores import TextScores
 from gonie.nn.heads.text_softmax import TextSoftmaxHead
 from gonie.training.fit import begin_training
-from gonie.training.loss_terms.teacher import Teacher, label_loss, marginal_loss, path_loss
+from gonie.training.loss_terms.teacher import TeacherAnswers, label_loss, marginal_loss, path_loss
 
 from .conftest import Bench
 
@@ -174,11 +174,11 @@ def test_the_loss_of_labels_equals_its_definition(several: bool) -> None:
 # --- the term ---------------------------------------------------------------------------------------------
 
 
-def begun(bench: Bench, task: str, *changes: str) -> tuple[Any, Teacher, dict[str, Tensor]]:
+def begun(bench: Bench, task: str, *changes: str) -> tuple[Any, TeacherAnswers, dict[str, Tensor]]:
     job = bench.job(task, *changes, term="teacher")
     session = begin_training(job, bench.notes.append)
     term = session.terms["teacher"]
-    assert isinstance(term, Teacher)
+    assert isinstance(term, TeacherAnswers)
     session.model.eval()
     batch = {name: torch.from_numpy(array) for name, array in job.train.batch(np.arange(4)).items()}
     return session, term, batch

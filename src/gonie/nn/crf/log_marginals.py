@@ -26,7 +26,7 @@ def log_marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     transitions, start, end = (part.clamp(min=IMPOSSIBLE) for part in chain)
     rows, length, _ = scores.shape
     # Entry t of a reversed row is its token (length of the row - 1 - t). Both recursions run at once, the
-    # second one over reversed rows, and each includes the emission of the token. What follows a row is unused.
+    # second one over reversed rows, and each includes the emission of the token. Padding is never read.
     tokens = torch.arange(length, device=mask.device)
     places = (mask.sum(1, keepdim=True) - 1 - tokens).clamp(min=0)  # (B, T)
     turned = places.unsqueeze(2).expand_as(scores)

@@ -51,7 +51,7 @@ class TeacherConfig(Section):
     )
 
 
-class Teacher(nn.Module):
+class TeacherAnswers(nn.Module):
     """w τ² Σ KL(q ‖ p) − v Σ r(y) log p(y) + (g − 1) L: what the teacher answers to unlabelled examples.
 
     At each step, a batch of the unlabelled examples is drawn: each of them once, then again in another order.
@@ -246,4 +246,4 @@ def _confident(examples: AnsweredExamples, least: float, context: TermContext) -
     return rows
 
 
-PART = TermPart(help="answers of a teacher to unlabelled text", section=TeacherConfig, build=Teacher)
+PART = TermPart(help="answers of a teacher to unlabelled text", section=TeacherConfig, build=TeacherAnswers)
