@@ -13,7 +13,7 @@ from gonie.system.outputs import check_output_folder
 
 def distill(
     teacher: Annotated[
-        Path, typer.Argument(metavar="TEACHER", help="The teacher: a run folder or a bundle.")
+        str, typer.Argument(metavar="TEACHER", help="The teacher: a run folder or a bundle.")
     ],
     recipe: RecipeName,
     more: Annotated[
@@ -31,7 +31,7 @@ def distill(
         ),
     ] = None,
     ensemble: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
             metavar="MODEL",
             help="Another teacher with the same labels: the probabilities of all are averaged. Can be "

@@ -42,6 +42,9 @@ LEAST = 1e-3
 TOKENS, SENTENCES = 4096, 64
 """The maximum size of a batch that is decoded at once."""
 
+TOGETHER = 16
+"""Sentences that a model without probabilities is asked for at once; more would be lost by Ctrl-C."""
+
 Ints = NDArray[np.int64]
 
 
@@ -162,10 +165,10 @@ class HardTagTeacher:
         self.digest = digest
 
     def answers(self, examples: Sequence[Sentence]) -> Iterator[TagAnswer]:
-        """Yield the answer to each sentence, one at a time."""
-        for sentence in examples:
-            (tagging,) = self._model.tag_sentences([sentence])
-            yield TagAnswer([TagPath(tuple(tagging.tags), 1.0)])
+        """Yield the answer to each sentence. A few are asked for together."""
+        for first in range(0, len(examples), TOGETHER):
+            for tagging in self._model.tag_sentences(examples[first : first + TOGETHER]):
+                yield TagAnswer([TagPath(tuple(tagging.tags), 1.0)])
 
 
 def _path_chances(lattices: Sequence[Lattice], candidates: Ints) -> NDArray[np.float64]:

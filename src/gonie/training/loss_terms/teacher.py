@@ -36,7 +36,7 @@ class TeacherConfig(Section):
         default=1.0, ge=0, description="weight of the probabilities of single tags, or of the labels of texts"
     )
     paths: float = Field(
-        default=0.0, ge=0, description="weight of the teacher's best tag sequences (taggers only)"
+        default=1.0, ge=0, description="weight of the teacher's best tag sequences (taggers only)"
     )
     gold: float = Field(default=1.0, ge=0, description="weight of the gold labels of the training file")
     confidence: float = Field(
@@ -73,8 +73,10 @@ class TeacherAnswers(nn.Module):
     def __init__(self, config: TeacherConfig, context: TermContext) -> None:
         super().__init__()
         examples = _answered(context)
-        if config.paths and context.recipe.task != "tag":
-            raise RecipeError([f"loss.{TERM}.paths: works only with taggers; set it to 0"])
+        if context.recipe.task != "tag":
+            if config.paths and "paths" in config.model_fields_set:
+                raise RecipeError([f"loss.{TERM}.paths: works only with taggers; remove it"])
+            config = config.model_copy(update={"paths": 0.0})
         if not (config.weight or config.paths):
             context.note(
                 f"loss.{TERM}: weight and paths are 0, so the answers of the teacher are not learned"
