@@ -12,9 +12,7 @@ from gonie.system.outputs import check_output_folder
 
 
 def distill(
-    teacher: Annotated[
-        str, typer.Argument(metavar="TEACHER", help="The teacher: a run folder or a bundle.")
-    ],
+    teacher: Annotated[str, typer.Argument(metavar="TEACHER", help="The teacher: a run folder or a bundle.")],
     recipe: RecipeName,
     more: Annotated[
         list[str] | None,
