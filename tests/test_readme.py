@@ -71,6 +71,7 @@ SELF_CONTAINED = ("tutorials/quick-start", "tutorials/quick-start.ko", "guides/p
 SMALL = {
     "train": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
     "compare": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
+    "distill": ("train.epochs=1", "model.encoder.hidden=4", "train.device=cpu"),
     "pretrain": ("train.epochs=1", "train.rows=4", "train.device=cpu", "model.hidden=8", "model.width=4"),
 }
 """Settings with which a command takes only seconds."""
@@ -171,6 +172,7 @@ def test_the_commands_of_the_korean_readme_work(gonie: Callable) -> None:
         ("guides/training", 14),
         ("guides/classify", 8),
         ("guides/pairs", 6),
+        ("distillation", 4),
         ("guides/elmo", 8),
         ("guides/augment", 1),
         ("guides/external-vectors", 4),

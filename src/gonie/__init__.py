@@ -34,6 +34,7 @@ from gonie.version import __version__
 
 if TYPE_CHECKING:
     from gonie.api.compare import ComparedRecipes, ComparedSequences, compare
+    from gonie.api.distill import DistilledRun, distill
     from gonie.api.evaluate import evaluate
     from gonie.api.explain import Explanation, explain
     from gonie.api.read import ReadExamples, read
@@ -55,6 +56,7 @@ __all__ = [
     "Client",
     "ComparedRecipes",
     "ComparedSequences",
+    "DistilledRun",
     "Document",
     "Explanation",
     "GonieError",
@@ -79,6 +81,7 @@ __all__ = [
     "Token",
     "__version__",
     "compare",
+    "distill",
     "evaluate",
     "explain",
     "load",
@@ -91,6 +94,7 @@ _LAZY = {
     "Client": "gonie.client.client",
     "ComparedRecipes": "gonie.api.compare",
     "ComparedSequences": "gonie.api.compare",
+    "DistilledRun": "gonie.api.distill",
     "Explanation": "gonie.api.explain",
     "ModelScores": "gonie.api.scores",
     "PairAnswer": "gonie.tasks.pairs.answer",
@@ -101,6 +105,7 @@ _LAZY = {
     "Tagger": "gonie.tasks.tagging.tagger",
     "TextClassifier": "gonie.tasks.classification.classifier",
     "compare": "gonie.api.compare",
+    "distill": "gonie.api.distill",
     "evaluate": "gonie.api.evaluate",
     "explain": "gonie.api.explain",
     "read": "gonie.api.read",

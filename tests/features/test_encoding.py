@@ -17,7 +17,15 @@ from gonie.errors import GonieError
 from gonie.features.byte_spelling import begin_row, end_row, spell_bytes
 from gonie.features.context import Context
 from gonie.features.corpus import Corpus, FolderSink, collate
-from gonie.features.encoding import MAX_CHARS, Encoding, close_labels, count, spell
+from gonie.features.encoding import (
+    MAX_CHARS,
+    CorpusCounts,
+    Encoding,
+    close_labels,
+    count,
+    spell,
+    with_frequent,
+)
 from gonie.features.spelling import Spelling
 from gonie.text.normalize import Normalization
 from gonie.text.schemes import Scheme
@@ -281,3 +289,25 @@ def test_corrections_survive_json_and_new_labels() -> None:
     ]
     assert [each.correction("Lonodn") for each in copies] == ["london"] * 3
     assert "correct_typos" not in fitted().to_json(), "bundles without it stay readable by older versions"
+
+
+def test_words_of_other_texts_count_if_they_are_frequent_there_or_known() -> None:
+    extractors = [Spelling()]
+
+    def counted(*sentences: Sentence) -> CorpusCounts:
+        return count(sentences, normalization=NORMAL, jamo=False, extractors=extractors)
+
+    own = counted(sentence("EU rejects", "S-ORG O"))
+    other = counted(sentence("EU talks talks Zeta", "S-PER O O O"), sentence("talks", "O"))
+    joined = with_frequent(own, other, least=3)
+    assert joined.words == {"eu": 2, "rejects": 1, "talks": 3}
+    assert joined.labels == {"S-ORG": 1, "O": 1}
+    assert joined.chars["E"] == 2
+    assert "Z" not in joined.chars
+    known = own.features["spelling"].keys()
+    assert all(
+        joined.features["spelling"][name] == own.features["spelling"][name] + n
+        for name, n in other.features["spelling"].items()
+        if name in known
+    )
+    assert with_frequent(own, counted(), least=1) == own

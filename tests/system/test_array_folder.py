@@ -90,3 +90,28 @@ def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text(json.dumps({}))
     with pytest.raises(OutputError, match="cannot write numbers to"):
         written(tmp_path / "file")
+
+
+def test_a_reopened_writer_goes_on_after_the_last_index(tmp_path: Path) -> None:
+    """What was appended after it belongs to no index, and is cut off."""
+    writer = ArrayWriter(tmp_path, index="index.json", noun="numbers")
+    writer.append("a", np.arange(3, dtype=np.int32))
+    writer.finish(part=1)
+    writer.append("a", np.arange(7, dtype=np.int32))
+    again = ArrayWriter.reopened(tmp_path, index="index.json", noun="numbers")
+    again.append("a", np.array([9], dtype=np.int32))
+    again.append("b", np.ones(2))
+    again.finish(part=2)
+    arrays, facts = open_arrays(tmp_path, lambda *found: found, index="index.json", noun="numbers", fix="")
+    assert arrays["a"].tolist() == [0, 1, 2, 9]
+    assert arrays["b"].tolist() == [1, 1]
+    assert facts["part"] == 2
+
+
+def test_a_folder_with_a_shortened_array_is_not_reopened(tmp_path: Path) -> None:
+    writer = ArrayWriter(tmp_path, index="index.json", noun="numbers")
+    writer.append("a", np.arange(3, dtype=np.int32))
+    writer.finish()
+    (tmp_path / "a.bin").write_bytes(b"1234")
+    with pytest.raises(InputError, match=r"a\.bin is shorter than index\.json says"):
+        ArrayWriter.reopened(tmp_path, index="index.json", noun="numbers")

@@ -57,6 +57,10 @@ class NotebookDisplay:
         """Show the progress of tokenising."""
         self._move(f"tokenising {advance.file.name}", advance.read / max(advance.total, 1))
 
+    def answered(self, done: int, total: int) -> None:
+        """Show the progress of a teacher."""
+        self._move("teacher", done / max(total, 1))
+
     def begin(self, summary: Summary) -> None:
         """Show the data and the model."""
         self._epochs, self._rows = summary.epochs, []

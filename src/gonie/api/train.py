@@ -160,7 +160,7 @@ def train(
     interrupted run raises ``KeyboardInterrupt`` after saving its progress; ``resume=True`` continues it.
     """
     refuse_arguments("gonie.train", others)
-    with python_messages(recipe=True), training_process(), _display(progress=progress) as displays:
+    with python_messages(recipe=True), training_process(), display_of(progress=progress) as displays:
         from gonie.api.events import EventDisplay, run_scores
         from gonie.tasks.recipe import load_recipe
         from gonie.training.folder import RunFolder
@@ -196,7 +196,7 @@ def train(
         )
 
 
-def _display(*, progress: bool) -> AbstractContextManager[Sequence[RunDisplay]]:
+def display_of(*, progress: bool) -> AbstractContextManager[Sequence[RunDisplay]]:
     """Return the display of a notebook or of a terminal, or none."""
     if not progress:
         return nullcontext(())

@@ -16,6 +16,7 @@ from gonie.cli import (
     compare,
     data,
     demo,
+    distill,
     embed,
     evaluate,
     explain,
@@ -60,6 +61,7 @@ app.command()(explain.explain)
 app.command()(export.export)
 app.command()(serve.serve)
 app.command()(compare.compare)
+app.command()(distill.distill)
 app.command()(pretrain.pretrain)
 app.command()(vectors.vectors)
 app.command()(import_elmo.import_elmo)

@@ -76,6 +76,24 @@ class CorpusCounts:
     features: dict[str, Counter[str]] = field(default_factory=dict)
 
 
+def with_frequent(counts: CorpusCounts, others: CorpusCounts, *, least: int) -> CorpusCounts:
+    """Return the counts with those of other texts, without labels.
+
+    Words, characters and features that only the other texts have count if they occur at least ``least`` times
+    there.
+    """
+
+    def joined(own: Counter[str], other: Counter[str]) -> Counter[str]:
+        return own + Counter({name: n for name, n in other.items() if n >= least or name in own})
+
+    return CorpusCounts(
+        words=joined(counts.words, others.words),
+        chars=joined(counts.chars, others.chars),
+        labels=counts.labels,
+        features={name: joined(own, others.features[name]) for name, own in counts.features.items()},
+    )
+
+
 def spell(word: str, *, jamo: bool) -> str:
     """Return the characters of the word, or its jamo, cut to ``MAX_CHARS``, for the character network."""
     return (decompose(word[:MAX_CHARS]) if jamo else word)[:MAX_CHARS]

@@ -38,6 +38,28 @@ class ArrayWriter:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / index).unlink(missing_ok=True)  # the folder is invalid until it is complete
 
+    @classmethod
+    def reopened(cls, folder: Path, *, index: str, noun: str) -> ArrayWriter:
+        """Return a writer that appends to the arrays of a folder with an index.
+
+        What was appended after the index was written is cut off.
+        """
+        writer = cls.__new__(cls)
+        writer._folder, writer._index, writer._noun = folder, index, noun
+        arrays = json.loads((folder / index).read_text("utf-8"))["arrays"]
+        writer._arrays = {name: (kind, size) for name, (kind, size) in arrays.items()}
+        with writer._output_errors():
+            for name, (kind, size) in writer._arrays.items():
+                path, stored = _file(folder, name), size * np.dtype(kind).itemsize
+                if path.stat().st_size < stored:
+                    raise InputError(
+                        f"cannot go on with {noun}: {path.name} is shorter than {index} says",
+                        path=folder,
+                        fix="Delete the folder to start over",
+                    )
+                os.truncate(path, stored)
+        return writer
+
     def append(self, name: str, block: Array) -> None:
         """Append ``block`` to the array ``name``."""
         little = block.astype(block.dtype.newbyteorder("<"), copy=False)
@@ -51,7 +73,10 @@ class ArrayWriter:
         self._arrays[name] = (little.dtype.str, len(block) + (known[1] if known else 0))
 
     def finish(self, **facts: Any) -> None:
-        """Write the index with these facts, which completes the folder."""
+        """Write the index with these facts, which completes the folder.
+
+        Blocks may be appended afterwards. They belong to the folder once the index is written again.
+        """
         with self._output_errors():
             for name in self._arrays:
                 with open(_file(self._folder, name), "ab") as file:

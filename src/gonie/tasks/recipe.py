@@ -294,6 +294,15 @@ def _parse(text: str, place: list[str], kind: type[BaseModel]) -> Any:
     return _toml(text)
 
 
+def is_removal(kind: type[BaseModel], key: str, value: Any) -> bool:
+    """Return whether a value of a key is ``none``, which removes it, and not one of its choices."""
+    return (
+        isinstance(value, str)
+        and value.lower() == "none"
+        and not _has_choice(kind, key.split("."), value.lower())
+    )
+
+
 def _toml(text: str) -> Any:
     """Parse a TOML value, or return the text if it is none."""
     try:

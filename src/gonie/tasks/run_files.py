@@ -16,6 +16,8 @@ BUNDLE, EVALUATION, BASELINE_SCORES, REPORT = "bundle", "evaluation.json", "base
 FORGETTING = "forgetting.json"
 VARIANTS = "variants"
 HEADS = "heads"
+TEACHER = "teacher"
+"""The folder with the answers that `gonie distill` writes before it trains. It belongs to no other run."""
 
 EXAMPLE_RUN = (
     *(ENCODING, NETWORK, SEEN, SAMPLES, FAITHFULNESS, BILM, TRANSFORMER, EXTERNAL),

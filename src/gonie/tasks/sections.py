@@ -235,6 +235,15 @@ class NoisyCorpusConfig(CorpusConfig):
     augment: AugmentConfig = Field(
         default=AugmentConfig(), description="changed copies of training examples (augmentation)"
     )
+    answers: InputFile | None = Field(
+        default=None,
+        description="folder with the answers of a teacher to unlabelled text, written by `gonie distill`; "
+        "loss.teacher learns the answers",
+    )
+    answers_min_count: Size = Field(
+        default=5,
+        description="words of that text are in the vocabulary too, if they occur at least so often in it",
+    )
 
     @model_validator(mode="after")
     def _noise_is_korean(self) -> NoisyCorpusConfig:

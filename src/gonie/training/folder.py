@@ -24,6 +24,8 @@ A task adds its own (``Task.run_files``). Runs on labelled examples have
     variants/NAME/      the runs of the recipe's variants
     heads/NAME/         taggers: each auxiliary head as a tagger of its own, with weights, bundle and scores
     report.html         a report of the scores
+    teacher/            the answers of a teacher that the run learns (`gonie distill`)
+    distillation.json   scores, speed and size of teacher and student (`gonie distill`)
 
 and those of language models
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from gonie.errors import RecipeError
-from gonie.tasks.recipe import check_recipe
+from gonie.tasks.recipe import check_recipe, is_removal
 from gonie.tasks.sections import CorpusRecipe, Recipe
 from gonie.tasks.start import resolve_recipe
 from gonie.tasks.table import TASKS
@@ -44,7 +44,9 @@ def _changed(recipe: CorpusRecipe, name: str, changes: Mapping[str, Any]) -> Cor
         place: Any = values
         for parent in parents:
             place = place.setdefault(parent, {}) if isinstance(place, dict) else None
-        if isinstance(place, dict):
+        if isinstance(place, dict) and is_removal(type(recipe), key, value):
+            place.pop(last, None)
+        elif isinstance(place, dict):
             place[last] = value
         else:
             problems.append(f"unknown key: {key}")

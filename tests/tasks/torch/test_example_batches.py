@@ -10,7 +10,8 @@ import torch
 from gonie.features.batching import mixed_batches
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.tagging.torch.data import read_tag_data
-from gonie.tasks.torch.example_batches import CutBatches, ExampleBatches, batch_size
+from gonie.tasks.torch.example_batches import CutBatches, ExampleBatches, RepeatedBatches, batch_size
+from gonie.tasks.torch.training_setup import Batches
 
 
 def batches_of(toy: Path, seed: int = 1, **options: CutBatches) -> ExampleBatches:
@@ -19,7 +20,7 @@ def batches_of(toy: Path, seed: int = 1, **options: CutBatches) -> ExampleBatche
     return ExampleBatches(examples, recipe.train, torch.device("cpu"), **options)
 
 
-def words(batches: ExampleBatches, epoch: int, first: int = 0) -> list[list[list[int]]]:
+def words(batches: Batches, epoch: int, first: int = 0) -> list[list[list[int]]]:
     return [batch.content["words"].tolist() for batch in batches.batches(epoch, first)]
 
 
@@ -52,3 +53,16 @@ def test_the_automatic_batch_size_grows_with_the_corpus(toy: Path, sentences: in
     config = load_recipe(toy / "toy.toml", ["train.batch_sentences=auto"]).train
     assert batch_size(config, sentences) == size
     assert batch_size(load_recipe(toy / "toy.toml").train, sentences) == 8
+
+
+def test_repeated_passes_are_one_epoch_that_can_start_at_any_batch(toy: Path) -> None:
+    """Each pass has every example once, in another order, also that of the next epoch."""
+    single = batches_of(toy)
+    made = RepeatedBatches(batches_of(toy), 3)
+    whole = words(made, 1)
+    assert whole == [batch for number in (3, 4, 5) for batch in words(single, number)]
+    assert len(whole) == made.size(1)
+    assert made.weight(1) == 3 * 80
+    for first in (0, 1, single.size(3), single.size(3) + 2, len(whole) - 1, len(whole)):
+        found = [batch.content["words"].tolist() for batch in made.batches(1, first)]
+        assert found == whole[first:]

@@ -13,7 +13,10 @@ import torch
 from torch import Tensor
 
 from gonie.nn.inference import to_tensors
+from gonie.tasks.load import load
 from gonie.tasks.recipe import load_recipe
+from gonie.tasks.table import TASKS
+from gonie.tasks.teacher import INDEX, AnswerSettings, write_answers
 from gonie.tasks.torch.job import ExampleJob
 from gonie.tasks.torch.prepare import prepare
 from gonie.training.fit import begin_training
@@ -38,12 +41,14 @@ SETTINGS: dict[str, list[str]] = {
     "mldg": ["loss.mldg.rate=0.05"],
     "perturb": ["loss.perturb.epsilon=0.5"],
     "language-model": ["loss.language-model.hidden=5", "loss.language-model.vocabulary=9"],
+    "teacher": ["loss.teacher.batch=5"],
 }
 """The settings of each term, besides the start and files."""
-TAGGERS_ONLY = ("language-model",)
-WITH_WEIGHTS = ("adversary", "language-model")
-"""Terms with trained weights of their own."""
-CASES = [(task, term) for term in SETTINGS for task in RECIPES if task == "tag" or term not in TAGGERS_ONLY]
+TASKS_OF = {"language-model": ("tag",), "teacher": ("tag", "classify")}
+"""The tasks of terms that do not support all of them."""
+WITH_WEIGHTS = ("adversary", "language-model", "teacher")
+"""Terms with weights or buffers of their own that change in training."""
+CASES = [(task, term) for term in SETTINGS for task in RECIPES if task in TASKS_OF.get(term, RECIPES)]
 """Each task with each term that supports it."""
 DOMAINS = 3
 
@@ -74,6 +79,7 @@ class Bench:
     def __init__(self, folders: dict[str, Path], starts: Path) -> None:
         self._folders = folders
         self.starts = starts
+        self.notes: list[str] = []
 
     def recipe(self, task: str, *changes: str, term: str | None = None) -> Any:
         """Load the recipe of a task with a term."""
@@ -82,7 +88,21 @@ class Bench:
         if term == "adversary":
             target = self.starts / f"{task}-target.{'tsv' if task == 'pair' else 'txt'}"
             changes = (f"loss.adversary.text={target}", *changes)
+        if term == "teacher":
+            changes = (f"data.answers={self._answers(task)}", *changes)
         return load_recipe(self._folders[task] / RECIPES[task][1], changes)
+
+    def _answers(self, task: str) -> Path:
+        """Return the answers of the start to the training examples, without their labels."""
+        folder = self.starts / f"{task}-answers"
+        if not (folder / INDEX).is_file():
+            recipe = self.recipe(task)
+            half: Any = TASKS[task].torch()
+            settings = AnswerSettings(files=tuple(recipe.data.files("train").values()), nbest=3)
+            teacher = half.teacher_of([load(self.starts / task)], {}, recipe, settings)
+            request = half.answer_request(recipe, teacher, settings, lambda text: None)
+            write_answers(request, folder, lambda done, total: None)
+        return folder
 
     def job(self, task: str, *changes: str, term: str | None = None) -> Any:
         """Prepare the data of such a recipe, with domains."""

@@ -58,6 +58,7 @@ class TrainingDisplay:
         self._epochs = 0  # in total
         self._first: tuple[float, float] | None = None  # epochs done after its first step, when
         self._done: list[Epoch] = []
+        self._answered: tuple[int, float] | None = None  # answers of a teacher at the beginning, when
         self._epoch_tokens = 0
         self._began = self._epoch_began = self._printed = time.monotonic()
 
@@ -80,6 +81,20 @@ class TrainingDisplay:
         share = advance.read / max(advance.total, 1)
         eta = clock(spent * (1 - share) / share) if share and spent > SETTLED_SECONDS else UNKNOWN
         self._move(f"tokenising {advance.file.name}", share, f"{advance.words / spent:,.0f} words/s", eta)
+
+    def answered(self, done: int, total: int) -> None:
+        """Show how many examples the teacher has answered."""
+        now = time.monotonic()
+        if self._answered is None:
+            self._answered = (done, now)
+            if done:
+                self.note(f"the teacher has answered {done:,} of {total:,} unlabelled examples before")
+        before, began = self._answered
+        spent, new = max(now - began, 1e-6), done - before
+        eta = clock(spent / new * (total - done)) if new else UNKNOWN
+        self._move("teacher", done / max(total, 1), f"{new / spent:,.0f} examples/s", eta)
+        if done == total:
+            self.note(f"the teacher has answered {total:,} unlabelled examples")
 
     def begin(self, summary: Summary) -> None:
         """Print a summary of the data and the model."""

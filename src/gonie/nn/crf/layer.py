@@ -39,7 +39,7 @@ from gonie.nn.crf.checks import (
 from gonie.nn.crf.engine import choose, engine
 from gonie.nn.crf.entropy import entropy
 from gonie.nn.crf.nbest import nbest
-from gonie.nn.crf.path_score import log_likelihood
+from gonie.nn.crf.path_score import log_likelihood, path_score
 from gonie.nn.crf.sample import sample
 from gonie.nn.crf.scan import log_partition, marginals, pair_marginals
 from gonie.nn.crf.segments import segment_probabilities
@@ -192,6 +192,17 @@ class CRF(nn.Module):
             move_weights=torch.ones_like(chain.transitions) if move_weights is None else move_weights,
             edges=edges,
         )
+
+    def unchecked_path_log_likelihoods(self, emissions: Tensor, paths: Tensor, mask: Tensor) -> Tensor:
+        """Return log p(path | emissions) of n paths of each row, with one sum over all paths of the row.
+
+        Shape: ``paths`` (B, n, T), any values at padding -> (B, n).
+        """
+        chain = self.learned()
+        scores = torch.stack(
+            [path_score(emissions, tags, mask, chain) for tags in paths.unbind(1)], dim=1
+        )  # (B, n)
+        return scores - self._log_partition(emissions, mask, chain, None).unsqueeze(1)
 
     # Decoding, sampling and other properties of the distribution.
 

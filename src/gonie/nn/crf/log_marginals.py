@@ -24,13 +24,16 @@ def log_marginals(emissions: Tensor, mask: Tensor, chain: Chain) -> Tensor:
     """
     scores = emissions.to(chain.transitions.dtype).clamp(min=IMPOSSIBLE)
     transitions, start, end = (part.clamp(min=IMPOSSIBLE) for part in chain)
-    length = scores.shape[1]
-    ahead = [start + scores[:, 0]]  # (B, K), with the emission of the token
-    for t in range(1, length):
-        step = torch.logsumexp(ahead[-1].unsqueeze(2) + transitions, dim=1) + scores[:, t]
-        ahead.append(step.where(mask[:, t, None], ahead[-1]))
-    back = [end.expand_as(scores[:, 0])]  # (B, K), without it
-    for t in range(length - 1, 0, -1):
-        step = torch.logsumexp(transitions + (scores[:, t] + back[-1]).unsqueeze(1), dim=2)
-        back.append(step.where(mask[:, t, None], back[-1]))
-    return (torch.stack(ahead, dim=1) + torch.stack(back[::-1], dim=1)).log_softmax(dim=2)
+    rows, length, _ = scores.shape
+    # Entry t of a reversed row is its token (length of the row - 1 - t). Both recursions run at once, the
+    # second one over reversed rows, and each includes the emission of the token. Padding is never read.
+    tokens = torch.arange(length, device=mask.device)
+    places = (mask.sum(1, keepdim=True) - 1 - tokens).clamp(min=0)  # (B, T)
+    turned = places.unsqueeze(2).expand_as(scores)
+    both = torch.cat([scores, scores.gather(1, turned)])  # (2B, T, K)
+    moves = torch.stack([transitions, transitions.t()]).repeat_interleave(rows, dim=0)  # (2B, K, K)
+    sums = [torch.stack([start, end]).repeat_interleave(rows, dim=0) + both[:, 0]]  # (2B, K) each
+    for emission in both.unbind(1)[1:]:
+        sums.append(torch.logsumexp(sums[-1].unsqueeze(2) + moves, dim=1) + emission)
+    ahead, back = torch.stack(sums, dim=1).chunk(2)
+    return (ahead + back.gather(1, turned) - scores).log_softmax(dim=2)

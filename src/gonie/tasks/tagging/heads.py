@@ -21,7 +21,7 @@ def head_recipe(recipe: TagRecipe, name: str) -> TagRecipe:
     """Return the recipe of the head ``name`` alone."""
     head, data, model = recipe.heads[name], recipe.data, recipe.model
     own = {key: getattr(head, key) for key in FILES}
-    whole = {"leave_out": None, "replay": None, "partial": None, "size": None}
+    whole = {"leave_out": None, "replay": None, "partial": None, "size": None, "answers": None}
     copies = {"noise": NoiseConfig(), "augment": TagAugmentConfig()}
     cache = {"cache": str(Path(data.cache) / HEADS / name) if data.cache else None}
     layers = {"layers": head.layer} if head.layer else {}

@@ -12,7 +12,7 @@ from gonie.features.batching import shuffled_batches
 from gonie.features.corpus import Examples
 from gonie.nn.inference import to_tensors
 from gonie.tasks.sections import TrainConfig
-from gonie.tasks.torch.training_setup import StepBatch
+from gonie.tasks.torch.training_setup import Batches, StepBatch
 
 CutBatches = Callable[..., list[NDArray[np.int64]]]
 """Divides an epoch into batches of rows, given lengths and maximum sizes (``features.batching``)."""
@@ -61,6 +61,34 @@ class ExampleBatches:
             )
             self._epoch = epoch
         return self._rows
+
+
+class RepeatedBatches:
+    """Several passes over the examples, each in another order, as one epoch."""
+
+    def __init__(self, batches: Batches, passes: int) -> None:
+        self._batches = batches
+        self._passes = passes
+
+    def size(self, epoch: int) -> int:
+        """Return the number of batches of an epoch."""
+        return sum(map(self._batches.size, self._numbers(epoch)))
+
+    def weight(self, epoch: int) -> int:
+        """Return the number of examples of an epoch, each counted as often as it is trained on."""
+        return sum(map(self._batches.weight, self._numbers(epoch)))
+
+    def batches(self, epoch: int, first: int = 0) -> Iterator[StepBatch]:
+        """Yield the batches of an epoch, from number ``first`` on."""
+        for number in self._numbers(epoch):
+            size = self._batches.size(number)
+            if first < size:
+                yield from self._batches.batches(number, first)
+            first = max(0, first - size)
+
+    def _numbers(self, epoch: int) -> range:
+        """Return the numbers of the passes of an epoch."""
+        return range(epoch * self._passes, (epoch + 1) * self._passes)
 
 
 def batch_size(config: TrainConfig, examples: int) -> int:

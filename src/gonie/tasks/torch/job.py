@@ -269,6 +269,32 @@ class ExampleJob(Job, Protocol):
         ...
 
 
+class AnsweredExamples(Examples, Protocol):
+    """Encoded unlabelled examples with the answers of a teacher, which are arrays of their batches."""
+
+    @property
+    def confidences(self) -> NDArray[np.floating]:
+        """The confidence of the teacher in each answer, from 0 to 1. Shape: (N,)."""
+        ...
+
+    @property
+    def temperature(self) -> float:
+        """The temperature of the answers."""
+        ...
+
+
+@runtime_checkable
+class TaughtJob(Protocol):
+    """What a job has whose model can learn the answers of a teacher."""
+
+    def answered(self, model: Any, note: Note) -> AnsweredExamples | None:
+        """Return the examples that a teacher has answered, with the outputs of frozen parts of ``model``.
+
+        None if the recipe names no answers.
+        """
+        ...
+
+
 @runtime_checkable
 class RemindedJob(Protocol):
     """What a job has whose model is also scored on the held-out data of the models that it starts from."""

@@ -16,6 +16,7 @@ from gonie.export.exportable import Exportable
 from gonie.features.lm_text import TokenisingProgress
 from gonie.metrics.log_odds import Floats
 from gonie.tasks.members import Advance
+from gonie.tasks.teacher import AnswerSettings, Request, Teacher
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Job, Note
@@ -106,6 +107,50 @@ class DropoutTask(Protocol):
         """Return the ensemble of passes of a trained network in these modes.
 
         ``config`` is the model section of its recipe, and ``model`` its predictor.
+        """
+        ...
+
+
+@runtime_checkable
+class TeachingTask(Protocol):
+    """What a task has whose models learn from the answers of others (``gonie distill``)."""
+
+    def teacher_of(
+        self,
+        models: Sequence[Any],
+        networks: Mapping[int, nn.Module],
+        recipe: Any,
+        settings: AnswerSettings,
+    ) -> Teacher:
+        """Return predictors as the teacher of a student with this recipe.
+
+        ``networks`` are trained networks that score in place of a predictor, by its number.
+        """
+        ...
+
+    def answer_request(self, recipe: Any, teacher: Any, settings: AnswerSettings, note: Note) -> Request:
+        """Return what the teacher is asked. A teacher of other labels than the student's is refused."""
+        ...
+
+    def held_out(self, recipe: Any) -> tuple[str, Sequence[Any]]:
+        """Return the name of the split that models are compared on, test or dev, and its examples."""
+        ...
+
+    def predict(self, model: Any, examples: Sequence[Any]) -> tuple[Sequence[tuple[str, ...]], int]:
+        """Return the tags or labels of examples, by a predictor or a teacher, and how many tokens it read."""
+        ...
+
+    def score(
+        self,
+        recipe: Any,
+        model: Any,
+        examples: Sequence[Any],
+        predicted: Sequence[tuple[str, ...]],
+        rules: Mapping[str, str],
+    ) -> tuple[str, float]:
+        """Return the name and the value of the main score of what ``model`` predicted.
+
+        ``rules`` rename the labels of the model.
         """
         ...
 

@@ -11,7 +11,7 @@ import numpy as np
 from gonie.errors import RecipeError
 from gonie.features.analyses import Analyses
 from gonie.features.context import Context
-from gonie.features.encoding import Encoding, Extractor, count
+from gonie.features.encoding import Encoding, Extractor, count, with_frequent
 from gonie.features.gazetteer import Gazetteers, match_of, read_entries
 from gonie.features.morpheme_features import MorphemeFeatures
 from gonie.features.spaces import Spaces
@@ -51,15 +51,22 @@ def fit_encoding(
     *,
     sources: Sources | None = None,
     start: Start | None = None,
+    answered: Iterable[Sentence] = (),
 ) -> tuple[Encoding, Counter[str]]:
     """Fit the encoding to the training texts. Also return the count of each label.
+
+    Frequent words of ``answered``, the texts of a teacher, are in the vocabulary too.
 
     With a ``start``, the encoding also has its vocabularies, and its labels if they are kept.
     """
     data = recipe.data
     normalization = Normalization(lowercase=data.lowercase, digits=data.digits)
     jamo = bool(recipe.model.chars and recipe.model.chars.jamo)
-    counts = count(texts, normalization=normalization, jamo=jamo, extractors=extractors, fold=data.fold_text)
+    counts, others = (
+        count(each, normalization=normalization, jamo=jamo, extractors=extractors, fold=data.fold_text)
+        for each in (texts, answered)
+    )
+    counts = with_frequent(counts, others, least=getattr(data, "answers_min_count", 1))
     encoding = Encoding.fit(
         counts,
         scheme=scheme,

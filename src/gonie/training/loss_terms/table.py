@@ -15,7 +15,16 @@ from gonie.nn.batch_norm import averages_kept
 from gonie.tasks.paths import missing_paths, output_problems, with_absolute_paths
 from gonie.tasks.recipe import explain_invalid
 from gonie.tasks.sections import CorpusRecipe, Recipe, RecipeType
-from gonie.training.loss_terms import adversary, distill, language_model, mldg, perturb, start_l2, transport
+from gonie.training.loss_terms import (
+    adversary,
+    distill,
+    language_model,
+    mldg,
+    perturb,
+    start_l2,
+    teacher,
+    transport,
+)
 from gonie.training.loss_terms.heads import AuxiliaryHeads
 from gonie.training.loss_terms.l2 import MatrixL2
 from gonie.training.loss_terms.part_penalties import PartPenalties
@@ -25,6 +34,7 @@ LOSS_TERMS: dict[str, TermPart] = {
     "start-l2": start_l2.PART,
     "transport": transport.PART,
     "distill": distill.PART,
+    "teacher": teacher.PART,
     "adversary": adversary.PART,
     "mldg": mldg.PART,
     "perturb": perturb.PART,

@@ -8,10 +8,10 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +24,11 @@ from gonie.features.ngrams import NGramBag, NGrams
 from gonie.features.text_corpus import TextCorpus
 from gonie.features.text_encoding import TextEncoding
 from gonie.features.vectors import PretrainedVectors
-from gonie.formats.detect import is_table
-from gonie.formats.labelled import LabelledSource
-from gonie.formats.table import TEXT_FORMATS
 from gonie.formats.tagged import check_labels
-from gonie.system.files import lines
-from gonie.tasks.classification.read_options import text_options
 from gonie.tasks.classification.recipe import BagConfig, TextDataConfig, TextRecipe
+from gonie.tasks.classification.torch.answers import UnlabelledTexts, read_answered
 from gonie.tasks.classification.torch.augment import augmented_texts
+from gonie.tasks.classification.torch.files import read_split
 from gonie.tasks.classification.torch.noisy_copies import noisy_copies
 from gonie.tasks.data_warnings import (
     TEXTS,
@@ -41,8 +38,6 @@ from gonie.tasks.data_warnings import (
     warn_not_held_out,
     warn_rare_labels,
 )
-from gonie.tasks.external import RecipeVectors
-from gonie.tasks.paths import locate
 from gonie.tasks.torch.contextual import Sources, digest_sources, load_sources, sources_key
 from gonie.tasks.torch.replay import Memory, MemoryReader, replayed, warn_learned_before
 from gonie.tasks.torch.shots import sample_rows
@@ -59,7 +54,7 @@ from gonie.tasks.torch.word_data import (
     tell,
     vectors_of,
 )
-from gonie.text.domains import domain_names, in_domain
+from gonie.text.domains import domain_names
 from gonie.text.labelled_text import LabelledText, count_labels
 from gonie.text.passages import Passage, Passages
 from gonie.text.report import Report, count
@@ -99,6 +94,8 @@ class TextData:
     """Whether the dev texts are others than those of training."""
     annotated: frozenset[str] = frozenset()
     """The labels that the training files are annotated for."""
+    answered: UnlabelledTexts | None = None
+    """The texts that a teacher has answered, if the recipe names its answers."""
 
     def fingerprint(self, recipe: TextRecipe) -> str:
         """Return a digest of the recipe and its data. A resumed run must have the same."""
@@ -115,6 +112,7 @@ class TextData:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
         digest.update(self.start.digest.encode() if self.start else b"")
+        digest.update(self.answered.answers.key().encode() if self.answered else b"")
         return digest.hexdigest()
 
 
@@ -161,7 +159,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     ``start`` is the model that the recipe starts from, if any.
     """
     data = recipe.data
-    everything = _read("train", recipe, note)
+    everything = read_split("train", recipe, note)
     train, dev, test = _split(recipe, everything, note)
     kept = start.encoding.labels if start and recipe.train.keep_labels else ()
     labels = _checked_labels(data, train, kept)
@@ -169,10 +167,20 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
     warn_language(data.train_name, train, data.language, korean, note)
     passages = passages_of(recipe)
     cut = CutTexts(train, passages, note)
+    held = {"dev": () if dev is train else dev, "test": test}
+    answered = read_answered(recipe, held, note)
+    further = CutTexts(answered.texts if answered else (), passages, note)
     vectors = vectors_of(data, start)
     sources = load_sources(recipe, note)
     words, _ = fit_encoding(
-        recipe, CutSentences(cut), PLAIN, vectors, build_extractors(recipe), sources=sources, start=start
+        recipe,
+        CutSentences(cut),
+        PLAIN,
+        vectors,
+        build_extractors(recipe),
+        sources=sources,
+        start=start,
+        answered=CutSentences(further),
     )
     running = (passage.running for passage in cut)
     bag = fit_bag(recipe.model.bag, running, fold=data.fold_text) if recipe.model.bag else None
@@ -202,7 +210,6 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
         corpus = corpus.with_domains(domain_numbers([*train, *copies, *old], domains))
     note_corrections(words, CutSentences(CutTexts(dev, passages, note)), note)
     tell(f"{data.train_name}, training texts", cut.report, note)
-    held = {"dev": () if dev is train else dev, "test": test}
     shared = SharedExamples(TEXTS, held)
     shared.compare(chain(train, old))
     shared.warn(note)
@@ -224,6 +231,7 @@ def read_text_data(recipe: TextRecipe, note: Note, start: Start | None = None) -
         texts=train,
         dev_is_held_out=not (dev is train or data.dev_is_trained_on),
         annotated=frozenset(labels),
+        answered=answered,
     )
 
 
@@ -234,7 +242,7 @@ def _memory_reader(labels: Sequence[str]) -> MemoryReader[LabelledText]:
         alone = {"train": recipe.data.files("train"), "test": None, "leave_out": None}
         data = recipe.data.model_copy(update=alone)
         alone_recipe = recipe.model_copy(update={"data": data})
-        texts = _read("train", alone_recipe, lambda text: None)
+        texts = read_split("train", alone_recipe, lambda text: None)
         if data.files("dev") and not (recipe.train.shots or data.folds or data.size):
             return texts
         return _split(alone_recipe, texts, lambda text: None)[0]
@@ -264,32 +272,22 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     """Read only the dev texts of ``recipe``."""
     data = recipe.data.model_copy(update={"test": None, "leave_out": None, "size": None})
     alone = recipe.model_copy(update={"data": data})
-    everything = [] if data.files("dev") and not data.folds else _read("train", alone, note)
+    everything = [] if data.files("dev") and not data.folds else read_split("train", alone, note)
     _, dev, _ = _split(alone, everything, note)
     return dev
+
+
+def training_labels(recipe: TextRecipe, note: Note) -> list[str]:
+    """Return the labels of a model of ``recipe`` that starts from no other model."""
+    train, _, _ = _split(recipe, read_split("train", recipe, note), note)
+    return sorted(_checked_labels(recipe.data, train, ()))
 
 
 def read_text_held_out(recipe: TextRecipe) -> Sequence[LabelledText]:
     """Read the test texts of ``recipe``, or its dev texts."""
     if recipe.data.files("test") and not recipe.data.folds:
-        return _read("test", recipe, lambda text: None)
+        return read_split("test", recipe, lambda text: None)
     return read_text_dev(recipe, lambda text: None)
-
-
-def read_unlabelled(data: TextDataConfig, name: str, note: Note) -> list[LabelledText]:
-    """Read the texts of a file without their labels. ``note`` receives what was found.
-
-    The file has labelled texts in a known format, or one text per line.
-    """
-    path = locate(name)
-    if is_table(path, TEXT_FORMATS):
-        alone = data.model_copy(update={"train": name, "format": "auto", "leave_out": None})
-        texts = _read_files("train", alone, note)
-        return [replace(text, labels=()) for text in texts]
-    rows = [(number, line.strip()) for number, line in lines(path)]
-    texts = [LabelledText(line, (), (), name, number) for number, line in rows if line]
-    note(f"{name}: {count(len(texts), 'text')} of plain text")
-    return texts
 
 
 def text_data_key(recipe: TextRecipe) -> str:
@@ -366,34 +364,12 @@ class CutSentences:
         return (sentence for passage in self._cut for sentence in passage.sentences)
 
 
-def _read(split: Literal["train", "dev", "test"], recipe: TextRecipe, note: Note) -> list[LabelledText]:
-    """Return the texts of all files of a split, with their external vectors if the model reads any."""
-    return _read_files(split, recipe.data, note, RecipeVectors(recipe))
-
-
-def _read_files(
-    split: Literal["train", "dev", "test"],
-    data: TextDataConfig,
-    note: Note,
-    vectors: RecipeVectors | None = None,
-) -> list[LabelledText]:
-    options = text_options({"data": data.model_dump(mode="json")}, format=data.format)
-    texts: list[LabelledText] = []
-    for domain, path in data.files(split).items():
-        source = LabelledSource(locate(path), options)
-        own = vectors.of(locate(path)) if vectors else None
-        given = source if own is None else own.attach_texts(source)
-        texts += (in_domain(text, domain) for text in given)
-        tell(path, source.report, note)
-    return texts
-
-
 def _split(
     recipe: TextRecipe, texts: list[LabelledText], note: Note
 ) -> tuple[Sequence[LabelledText], Sequence[LabelledText], Sequence[LabelledText]]:
     """Return the training, dev and test texts."""
     data = recipe.data
-    test: Sequence[LabelledText] = _read("test", recipe, note)
+    test: Sequence[LabelledText] = read_split("test", recipe, note)
     if data.folds:
         parts = splits.folds([text.labels for text in texts], number=data.folds, seed=FOLD_SEED)
         for line in parts.notes:
@@ -406,7 +382,7 @@ def _split(
     if recipe.train.shots:
         texts = _sample(texts, recipe, note)
     if data.files("dev"):
-        return _sized(texts, recipe, note), _read("dev", recipe, note), test
+        return _sized(texts, recipe, note), read_split("dev", recipe, note), test
     if recipe.train.shots:
         note(
             "no dev file: the sampled texts are also the dev texts, so the dev score says nothing about "

@@ -19,6 +19,7 @@ from gonie.reports.class_report import render_classes
 from gonie.reports.html.markup import Markup
 from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
+from gonie.tasks.classification.answers import AnsweredTexts
 from gonie.tasks.classification.bundle import TextBundle
 from gonie.tasks.classification.classifier import EncodedTexts, TextClassifier
 from gonie.tasks.classification.load import load_text_bundle
@@ -26,11 +27,13 @@ from gonie.tasks.classification.reading import TextBatchSize
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.scoring import MAJORITY, score_labels, score_texts
 from gonie.tasks.classification.torch.build import build_classifier
-from gonie.tasks.classification.torch.data import TextData, read_text_held_out, read_unlabelled
+from gonie.tasks.classification.torch.data import TextData, read_text_held_out
 from gonie.tasks.classification.torch.exportable import TextExportable
+from gonie.tasks.classification.torch.files import read_unlabelled
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.support import text_pool
 from gonie.tasks.run_files import ENCODING, SAMPLES
+from gonie.tasks.torch.answers import with_whole_text
 from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
@@ -103,6 +106,8 @@ class TextJob:
     def setup(self, model: ClassifyingNetwork, note: Note) -> TrainingSetup:
         """Return a setup with batches of texts and gradient steps."""
         setup = example_setup(self, model, note)
+        answered = self.data.answered
+        setup = with_whole_text(setup, answered and answered.answers, self.recipe)
         config = self.recipe.train
         return with_support(setup, config, model, self.train, lambda: text_pool(self.train, self.encoding))
 
@@ -142,6 +147,15 @@ class TextJob:
         texts = read_unlabelled(self.recipe.data, name, note)
         corpus = self.predictor(model).encode(texts).corpus
         return corpus.with_sentences(with_context(model, corpus.sentences, self.recipe.model, note))
+
+    def answered(self, model: ClassifyingNetwork, note: Note) -> AnsweredTexts | None:
+        """Return the texts that a teacher has answered, encoded, or None if the recipe names none."""
+        found = self.data.answered
+        if found is None:
+            return None
+        corpus = self.predictor(model).encode(found.texts).corpus
+        corpus = corpus.with_sentences(with_context(model, corpus.sentences, self.recipe.model, note))
+        return AnsweredTexts(corpus, found.answers, self.data.encoding.labels)
 
     def answers(self, predictor: TextClassifier, encoded: EncodedTexts) -> list[Classification]:
         """Return the labels of each text."""

@@ -18,6 +18,7 @@ from gonie.tasks.classification.torch.job import TextJob
 from gonie.tasks.classification.torch.mc_dropout import dropout_passes as passes
 from gonie.tasks.classification.torch.network import ClassifyingNetwork
 from gonie.tasks.classification.torch.synthetic import synthetic_classifier as synthetic
+from gonie.tasks.classification.torch.teaching import answer_request, held_out, predict, score, teacher_of
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
@@ -25,15 +26,20 @@ from gonie.tasks.torch.task import OddsPath, RunContext
 from gonie.text.labelled_text import LabelledText
 
 __all__ = [
+    "answer_request",
     "build",
     "data_key",
     "exportable",
+    "held_out",
     "odds_path",
     "passes",
+    "predict",
     "prepare",
     "read_dev",
     "read_encoding",
+    "score",
     "synthetic",
+    "teacher_of",
 ]
 
 

@@ -34,6 +34,7 @@ from gonie.tasks.external import RecipeVectors
 from gonie.tasks.run_files import SEEN
 from gonie.tasks.tagging.heads import head_recipe
 from gonie.tasks.tagging.recipe import TagRecipe
+from gonie.tasks.tagging.torch.answers import UnlabelledSentences, read_answered
 from gonie.tasks.tagging.torch.augment import augmented_sentences
 from gonie.tasks.tagging.torch.files import TagFiles, read_tag_train
 from gonie.tasks.tagging.torch.noisy_copies import noisy_copies
@@ -96,6 +97,8 @@ class TagData:
     """The number of tagged training sentences, without partial tags, changed copies and kept sentences."""
     sample: tuple[Sentence, ...] = ()
     """Training sentences to score after each epoch (``train.score_train``)."""
+    answered: UnlabelledSentences | None = None
+    """The sentences that a teacher has answered, if the recipe names its answers."""
     heads: Mapping[str, TagData] = field(default_factory=dict)
     """The data of auxiliary heads, by name, with the same vocabularies and other labels."""
 
@@ -114,6 +117,7 @@ class TagData:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(digest_sources(self.sources))
         digest.update(self.start.digest.encode() if self.start else b"")
+        digest.update(self.answered.answers.key().encode() if self.answered else b"")
         for name, head in self.heads.items():
             digest.update(head.fingerprint(head_recipe(recipe, name)).encode())
         return digest.hexdigest()
@@ -150,6 +154,7 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
     """
     main = _open_files(recipe, "data", note)
     others = {name: _open_head(recipe, name, note) for name in recipe.heads}
+    answered = read_answered(recipe, main.files.splitter, main.held, note)
     vectors = vectors_of(recipe.data, start)
     sources = load_sources(recipe, note)
     encoding, labels = fit_encoding(
@@ -160,12 +165,14 @@ def read_tag_data(recipe: TagRecipe, note: Note, start: Start | None = None) -> 
         build_extractors(recipe),
         sources=sources,
         start=start,
+        answered=() if answered is None else answered.sentences,
     )
     data = dataclasses.replace(
         _encode(main, encoding, labels, note, start),
         pretrained=pretrained_table(vectors, encoding, recipe.train.seed, note, start),
         sources=sources,
         start=start,
+        answered=answered,
     )
     return dataclasses.replace(
         data, heads={name: _encode_head(other, data, note) for name, other in others.items()}

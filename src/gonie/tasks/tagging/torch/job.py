@@ -20,6 +20,7 @@ from gonie.runtime.about import About
 from gonie.runtime.bundle import read_bundle
 from gonie.runtime.decoder import Decoder
 from gonie.tasks.run_files import ENCODING, SEEN
+from gonie.tasks.tagging.answers import AnsweredSentences
 from gonie.tasks.tagging.bundle import TagBundle
 from gonie.tasks.tagging.calibration import FittedTemperature, fit_span_temperature
 from gonie.tasks.tagging.heads import head_recipe
@@ -36,6 +37,7 @@ from gonie.tasks.tagging.torch.heads import finish_heads, with_head_scores
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.per_window import with_window_updates
 from gonie.tasks.tagging.torch.support import sentence_pool, set_transitions
+from gonie.tasks.torch.answers import with_whole_text
 from gonie.tasks.torch.build import WordTable, plan_words
 from gonie.tasks.torch.contextual import contextual_report, network_files, with_context
 from gonie.tasks.torch.example_training import add_example_comparisons, example_setup, finish_examples
@@ -124,6 +126,8 @@ class TagJob:
     def setup(self, model: TaggingNetwork, note: Note) -> TrainingSetup:
         """Return a setup with batches of sentences, and gradient steps or per-window updates."""
         setup = example_setup(self, model, note)
+        answered = self.data.answered
+        setup = with_whole_text(setup, answered and answered.answers, self.recipe)
         config = self.recipe.train
         if isinstance(model.head(), SupportHead):
             set_transitions(model, self.recipe, self.data, note)
@@ -181,6 +185,15 @@ class TagJob:
         sentences = read_untagged(self.recipe.data, self.data.tokenizer, name, note)
         corpus = self.predictor(model).encode(sentences).corpus
         return with_context(model, corpus, self.recipe.model, note)
+
+    def answered(self, model: TaggingNetwork, note: Note) -> AnsweredSentences | None:
+        """Return the sentences that a teacher has answered, encoded, or None if the recipe names none."""
+        found = self.data.answered
+        if found is None:
+            return None
+        corpus = self.predictor(model).encode(found.sentences).corpus
+        corpus = with_context(model, corpus, self.recipe.model, note)
+        return AnsweredSentences(corpus, found.answers, self.data.encoding.labels)
 
     def answers(self, predictor: Tagger, encoded: EncodedSentences) -> list[Tagging]:
         """Return the tags of each sentence."""

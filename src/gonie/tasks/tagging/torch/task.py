@@ -19,6 +19,7 @@ from gonie.tasks.tagging.torch.job import TagJob
 from gonie.tasks.tagging.torch.mc_dropout import dropout_passes as passes
 from gonie.tasks.tagging.torch.network import TaggingNetwork
 from gonie.tasks.tagging.torch.synthetic import synthetic_tagger as synthetic
+from gonie.tasks.tagging.torch.teaching import answer_request, held_out, predict, score, teacher_of
 from gonie.tasks.torch.build import WordTable
 from gonie.tasks.torch.contextual import Sources
 from gonie.tasks.torch.job import Note
@@ -26,15 +27,20 @@ from gonie.tasks.torch.task import OddsPath, RunContext
 from gonie.text.types import Sentence
 
 __all__ = [
+    "answer_request",
     "build",
     "data_key",
     "exportable",
+    "held_out",
     "odds_path",
     "passes",
+    "predict",
     "prepare",
     "read_dev",
     "read_encoding",
+    "score",
     "synthetic",
+    "teacher_of",
 ]
 
 
