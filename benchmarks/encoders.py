@@ -47,33 +47,27 @@ GLOVE = ("data.vectors={vectors}", "model.words.tuned=all")
 ALONE = ("model.words=none", "model.chars=none", "model.encoder.kind=none", *PLAIN)
 TUNED = (
     "model.transformer.tuned=true",
-    "train.epochs=10",
-    "train.patience=10",
-    "train.warmup=200",
-    "train.batch_sentences=16",
-    "train.batch_tokens=2000",
+    "model.transformer.fixed=1",
+    "train.epochs=8",
+    "train.patience=8",
+    "train.warmup=50",
+    "train.batch_tokens=3000",
+    "train.average=0.99",
     "train.precision=bf16",
 )
+"""Settings of tuned transformers."""
+FROZEN = ("model.transformer.path={path}", "model.transformer.layers={all}")
+"""Settings of frozen transformers: a mix of all layers."""
 TAGGERS: Mapping[str, tuple[str, ...]] = {
     "plain": PLAIN,
     "glove": (*PLAIN, *GLOVE),
     "bilm": BILM,
     "bilm-glove": (*BILM, *GLOVE),
     "{}-frozen": (*PLAIN, "model.transformer.path={path}"),
-    "{}-frozen-mix": (*PLAIN, "model.transformer.path={path}", "model.transformer.layers={all}"),
-    "{}-frozen-mix-glove": (
-        *PLAIN,
-        *GLOVE,
-        "model.transformer.path={path}",
-        "model.transformer.layers={all}",
-    ),
-    "{}-frozen-mix-bilm": (*BILM, "model.transformer.path={path}", "model.transformer.layers={all}"),
-    "{}-frozen-mix-bilm-glove": (
-        *BILM,
-        *GLOVE,
-        "model.transformer.path={path}",
-        "model.transformer.layers={all}",
-    ),
+    "{}-frozen-mix": (*PLAIN, *FROZEN, "train.epochs=10"),
+    "{}-frozen-mix-glove": (*PLAIN, *GLOVE, *FROZEN, "train.epochs=10"),
+    "{}-frozen-mix-bilm": (*BILM, *FROZEN, "train.epochs=10"),
+    "{}-frozen-mix-bilm-glove": (*BILM, *GLOVE, *FROZEN, "train.epochs=10"),
     "{}-linear": (*ALONE, "model.head.kind=softmax", "model.transformer.path={path}", *TUNED),
     "{}-crf": (*ALONE, "model.transformer.path={path}", *TUNED),
     "{}-tuned": (*PLAIN, "model.transformer.path={path}", *TUNED),
@@ -84,18 +78,16 @@ TAGGERS: Mapping[str, tuple[str, ...]] = {
 """Settings of taggers by the name of the method, in which {} is an encoder."""
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "attention": (),
-    "{}-frozen": ("model.transformer.path={path}", "model.transformer.layers={all}"),
-    "{}-tuned": ("model.transformer.path={path}", *TUNED[:2], *TUNED[3:]),
+    "{}-frozen": FROZEN,
+    "{}-tuned": ("model.transformer.path={path}", *TUNED),
     "{}-linear": (
         "model.words=none",
         "model.chars=none",
         "model.encoder.kind=none",
         'model.pooling.kinds=["mean"]',
-        "model.bag.chars=[0,0]",
-        "model.bag.words=[0,0]",
+        "model.bag=none",
         "model.transformer.path={path}",
-        *TUNED[:2],
-        *TUNED[3:],
+        *TUNED,
     ),
 }
 UNITS = ("data.unit=eojeol", "model.features=none")
