@@ -43,7 +43,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "installing python3-venv"; apt-get install -y -q python3-venv; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 -c constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[train,korean,serve,telemetry,explain,ray,spacy,docs,dev]' -c constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[train,transformers,llm,korean,serve,telemetry,explain,ray,spacy,docs,dev]' -c constraints.txt
 	@touch $@
 
 clean:

@@ -92,6 +92,25 @@ def batch_of(
         "spelling.offsets": torch.cat([torch.zeros(1, dtype=torch.long), counts.flatten().cumsum(0)]),
         "tags": torch.randint(0, tags, mask.shape).where(mask, -1),
         "external": torch.randn(*mask.shape, 5) * mask.unsqueeze(2),
+        **_pieces_of(mask),
+    }
+
+
+def _pieces_of(mask: Tensor) -> Batch:
+    """Return up to three sub-words of each token, one window per sentence, between a begin and an end."""
+    counts = torch.randint(0, 4, mask.shape) * mask
+    sizes = counts.sum(1)  # (B,)
+    longest = int(sizes.max()) + 2
+    own = torch.arange(longest) < (sizes + 2).unsqueeze(1)
+    begins = torch.arange(len(mask)).unsqueeze(1) * longest + 1 + counts.cumsum(1) - counts  # (B, T)
+    ids = [
+        begin + torch.arange(count) for begin, count in zip(begins.flatten(), counts.flatten(), strict=True)
+    ]
+    return {
+        "pieces": torch.randint(1, 30, own.shape) * own,
+        "pieces_mask": own,
+        "pieces.ids": torch.cat(ids),
+        "pieces.offsets": torch.cat([torch.zeros(1, dtype=torch.long), counts.flatten().cumsum(0)]),
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from torch import Tensor, nn
+from transformers import BertConfig, BertModel
 
 from gonie.nn import (
     CharCNN,
@@ -24,6 +25,7 @@ from gonie.nn import (
     Stack,
     WordEmbedding,
 )
+from gonie.nn.embeddings.transformer import TransformerEmbedding
 from gonie.tasks.language_model.shape import BilmConfig
 from gonie.tasks.language_model.torch.build import build_bilm
 
@@ -65,6 +67,24 @@ def external(*, places: int = 1, projection: int = 0, normalize: bool = False) -
     )
 
 
+def transformer(*, layers: tuple[int, ...], mixes: int = 1, tuned: bool = False) -> nn.Module:
+    config = BertConfig(
+        vocab_size=30,
+        hidden_size=8,
+        num_hidden_layers=max(layers),
+        num_attention_heads=2,
+        intermediate_size=6,
+        max_position_embeddings=40,
+        initializer_range=0.5,
+    )
+    encoder = BertModel(config, add_pooling_layer=False)
+    places = ("input", "output")[:mixes]
+    parts = {place: ScalarMix(layers=len(layers)) for place in places}
+    return TransformerEmbedding(
+        encoder=encoder, width=8, layers=layers, mixes=parts, tuned=tuned, dropout=0.5, penalty=0.1
+    )
+
+
 EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "words": words,
     "words_with_fixed": lambda: WordEmbedding(size=8, width=6, fixed=4),
@@ -86,6 +106,8 @@ EMBEDDINGS: dict[str, Callable[[], nn.Module]] = {
     "external": external,
     "external_projected": lambda: external(projection=4),
     "external_twice_normalized": lambda: external(places=2, projection=3, normalize=True),
+    "transformer": lambda: transformer(layers=(0, 1, 2)),
+    "transformer_twice_tuned": lambda: transformer(layers=(1, 2), mixes=2, tuned=True),
     "none": NoEmbedding,
     "stack": stacked,
 }
@@ -117,6 +139,19 @@ def sentence(batch: Batch, row: int) -> Batch:
         "external": batch["external"][row : row + 1, :length],
         "spelling.ids": batch["spelling.ids"][offsets[0] : offsets[-1]],
         "spelling.offsets": offsets - offsets[0],
+        **_pieces(batch, row, length),
+    }
+
+
+def _pieces(batch: Batch, row: int, length: int) -> Batch:
+    """Return the sub-words of one row of a batch."""
+    own, (width, longest) = batch["pieces_mask"][row], (batch["mask"].shape[1], batch["pieces"].shape[1])
+    offsets = batch["pieces.offsets"][row * width : row * width + length + 1]
+    return {
+        "pieces": batch["pieces"][row : row + 1, own],
+        "pieces_mask": own[own].unsqueeze(0),
+        "pieces.ids": batch["pieces.ids"][offsets[0] : offsets[-1]] - row * longest,
+        "pieces.offsets": offsets - offsets[0],
     }
 
 

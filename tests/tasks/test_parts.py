@@ -37,6 +37,7 @@ from gonie.nn import (
     TextSoftmaxHead,
     Window,
 )
+from gonie.nn.embeddings.transformer import TransformerEmbedding
 from gonie.nn.heads import SupportHead, TextSupportHead
 from gonie.nn.heads.text_value import TextValueHead
 from gonie.nn.matching import AlignedMatching, PooledMatching
@@ -94,7 +95,10 @@ BUILT: dict[str, tuple[Mapping[str, object], Kinds]] = {
             "nearest": TextSupportHead,
         },
     ),
-    "contextual": (CONTEXTUAL, {"elmo": ElmoEmbedding, "external": ExternalEmbedding}),
+    "contextual": (
+        CONTEXTUAL,
+        {"elmo": ElmoEmbedding, "external": ExternalEmbedding, "transformer": TransformerEmbedding},
+    ),
     "compositions": (
         ENCODERS,
         {
