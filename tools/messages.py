@@ -41,6 +41,7 @@ UNSEEN = (
     "metrics/novelty.py",
     "reports/html/style.py",
     "reports/report_style.py",
+    "reports/size_style.py",
     "reports/explanations/style.py",
     "reports/html/",
     "tasks/torch/synthetic.py",
@@ -82,7 +83,7 @@ WORD = (
 )
 COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
 """A command or its options, which are the same in every language."""
-GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur"}
+GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur", "applies", "apply"}
 """Words that differ with a number, which other languages need not have."""
 LEAST = 3
 """A template with fewer Latin letters and digits matches too many texts, or is Korean data."""
@@ -92,7 +93,7 @@ HIDDEN_CALLS = {
     "compile", "sub", "search", "match", "fullmatch", "finditer", "split", "findall", "getLogger", "warn",
     "TypeVar", "NewType", "getattr", "hasattr", "setattr", "catch_warnings", "filterwarnings",
     "field_validator", "import_module", "encode", "removeprefix", "removesuffix", "startswith", "endswith",
-    "partition", "replace", "_map", "_klue",
+    "partition", "replace", "cast", "_map", "_klue",
 }  # fmt: skip
 """Functions whose arguments are not shown."""
 OTHERS = {
@@ -139,6 +140,7 @@ OTHERS = {
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
         "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "to", "context", "pair classifiers", "none",
+        "teacher", "student", "empty",
         "{0} must follow an entity with the same label, but {1}", "{0} is not a tag of {1}",
         "{0} opens or continues an entity that is never closed",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",

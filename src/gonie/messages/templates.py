@@ -63,8 +63,10 @@ MOST_CUTS = 24
 MOST_STOPS = 8
 """The most sentences that are read as one."""
 LIST = re.compile(r"(, | and | or )")
-ITEM = re.compile(r"'[^']*'|\S+")
+ITEM = re.compile(r"'[^']*'|“[^”]*”|\S+")
 """An item of a list: a word, or quoted data."""
+TALLY = re.compile(r"(: )?([a-z].*? \d[\d,]*(?:, [a-z].*? \d[\d,]*)*)")
+"""Reasons, each with its number: ``not valid JSON 2, empty 1``."""
 LONGEST = 4000
 """Longer texts are lists or data, and are translated line by line only."""
 
@@ -275,6 +277,12 @@ class Translator:
             counts = [self._read(part) for part in parts]
             if all(part.covered for part in counts):
                 yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
+        if tally := TALLY.fullmatch(text):
+            each = [part.rpartition(" ") for part in re.split(r"(?<=\d), ", tally[2])]
+            reasons = [self._read(reason) for reason, _, _ in each]
+            if all(reason.covered for reason in reasons):
+                listed = ", ".join(f"{reason.text} {part[2]}" for reason, part in zip(reasons, each, strict=True))
+                yield Rendition(f"{tally[1] or ''}{listed}", sum(reason.covered for reason in reasons))
         if (choice := CHOICE.fullmatch(text)) and self._entry(choice[1]):
             name, reason = self._read(choice[1]), self._read(choice[3])
             said = choice[1] in SAID or choice[2] == NOTHING
