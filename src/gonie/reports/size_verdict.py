@@ -33,11 +33,12 @@ def _sentence(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
     region = parts[at]
     where = _where(found, parts, at)
     if not region.clear:
-        crossings = _listed([_about(size) for size in region.crossings])
-        means = f"; the means cross at about {crossings}" if crossings else ""
-        names, others = _names(region.names), _names(region.others)
-        also = f" (in a part of this range also {others})" if others else ""
-        return f"{where}, there is no clear difference between {names}{also}{means}."
+        text = f"{where}, there is no clear difference between {_names(region.names)}"
+        if region.others:
+            text = f"{text} (in a part of this range also {_names(region.others)})"
+        if region.crossings:
+            text = f"{text}; the means cross at about {_listed([_about(size) for size in region.crossings])}"
+        return f"{text}."
     return _best(found, region, where, last=at == len(parts) - 1)
 
 
