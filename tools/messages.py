@@ -83,7 +83,24 @@ WORD = (
 )
 COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
 """A command or its options, which are the same in every language."""
-GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur", "applies", "apply"}
+GRAMMAR = {
+    "",
+    "s",
+    "is",
+    "are",
+    "a",
+    "an",
+    "it",
+    "them",
+    "has",
+    "have",
+    "does",
+    "do",
+    "occurs",
+    "occur",
+    "applies",
+    "apply",
+}
 """Words that differ with a number, which other languages need not have."""
 LEAST = 3
 """A template with fewer Latin letters and digits matches too many texts, or is Korean data."""

@@ -216,6 +216,7 @@ class Translator:
             yield Rendition(self._write(known, {}), letters(text))
             return
         yield from self._parts(text)
+        yield from self._tally(text)
         if len(text) <= LONGEST:
             yield from self._counts(text)
             yield from self._matches(text)
@@ -281,12 +282,6 @@ class Translator:
             counts = [self._read(part) for part in parts]
             if all(part.covered for part in counts):
                 yield Rendition(", ".join(part.text for part in counts), sum(part.covered for part in counts))
-        if tally := TALLY.fullmatch(text):
-            each = [part.rpartition(" ") for part in re.split(r"(?<=\d), ", tally[1])]
-            reasons = [self._read(reason) for reason, _, _ in each]
-            if all(reason.covered for reason in reasons):
-                listed = ", ".join(f"{reason.text} {part[2]}" for reason, part in zip(reasons, each, strict=True))
-                yield Rendition(f": {listed}", sum(reason.covered for reason in reasons))
         if (choice := CHOICE.fullmatch(text)) and self._entry(choice[1]):
             name, reason = self._read(choice[1]), self._read(choice[3])
             said = choice[1] in SAID or choice[2] == NOTHING
@@ -313,6 +308,15 @@ class Translator:
                 continue
             inner = self._read(line[2])
             yield Rendition(f"{line[1]}{inner.text}{line[3]}", inner.covered)
+
+    def _tally(self, text: str) -> Iterator[Rendition]:
+        """Read reasons with their numbers: ``: not valid JSON 2, empty 1``."""
+        if tally := TALLY.fullmatch(text):
+            parts = [part.rpartition(" ") for part in re.split(r"(?<=\d), ", tally[1])]
+            read = [(self._read(reason), number) for reason, _, number in parts]
+            if all(reason.covered for reason, _ in read):
+                listed = ", ".join(f"{reason.text} {number}" for reason, number in read)
+                yield Rendition(f": {listed}", sum(reason.covered for reason, _ in read))
 
     def _list(self, text: str) -> Iterator[Rendition]:
         """Read a list of words and texts: ``a, b and c``."""
