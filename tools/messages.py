@@ -41,6 +41,7 @@ UNSEEN = (
     "metrics/novelty.py",
     "reports/html/style.py",
     "reports/report_style.py",
+    "reports/size_style.py",
     "reports/explanations/style.py",
     "reports/html/",
     "tasks/torch/synthetic.py",
@@ -77,12 +78,29 @@ MARKUP = {"class_", "style", "header_style", "role", "viewBox", "xycoords", "tex
 VIEWS = re.compile(r"^reports/|^cli/views/|view\.py$|report\.py$|^experiments/tables\.py$")
 """Files in which the names above hold texts of one word."""
 WORD = (
-    r"(gonie|--[\w-]+|(\{\d\})+|[A-Z]+|[\w.-]+=\S*|data|check|compare|train|tag|explain|evaluate|classify|export|"
+    r"(gonie|--[\w-]+|(\{\d\})+(=\w+)?|[A-Z]+|[\w.-]+=\S*|data|check|compare|train|tag|explain|evaluate|classify|export|"
     r"tokenise|convert|stats|recipes|cuda|cpu|jsonl|bold|red|green)"
 )
 COMMAND = re.compile(rf"\s*{WORD}(\s+{WORD})*")
 """A command or its options, which are the same in every language."""
-GRAMMAR = {"", "s", "is", "are", "a", "an", "it", "them", "has", "have", "does", "do", "occurs", "occur"}
+GRAMMAR = {
+    "",
+    "s",
+    "is",
+    "are",
+    "a",
+    "an",
+    "it",
+    "them",
+    "has",
+    "have",
+    "does",
+    "do",
+    "occurs",
+    "occur",
+    "applies",
+    "apply",
+}
 """Words that differ with a number, which other languages need not have."""
 LEAST = 3
 """A template with fewer Latin letters and digits matches too many texts, or is Korean data."""
@@ -92,7 +110,7 @@ HIDDEN_CALLS = {
     "compile", "sub", "search", "match", "fullmatch", "finditer", "split", "findall", "getLogger", "warn",
     "TypeVar", "NewType", "getattr", "hasattr", "setattr", "catch_warnings", "filterwarnings",
     "field_validator", "import_module", "encode", "removeprefix", "removesuffix", "startswith", "endswith",
-    "partition", "replace", "_map", "_klue",
+    "partition", "replace", "cast", "_map", "_klue",
 }  # fmt: skip
 """Functions whose arguments are not shown."""
 OTHERS = {
@@ -137,8 +155,12 @@ OTHERS = {
         "seconds", "spaces", "commas", "semicolons", "choices", "relations", "column", "columns",
         "standard input", "Contents", "<{0}> without </{1}>", "</{0}> without <{1}>",
         'gonie {0} {1} "your text"', 'gonie {0} {1} "first text" "second text"', "Spearman",
-        "dev F1 {0}", "dev accuracy {0}", "dev Pearson {0}", "dev Pearson", "test Pearson",
+        "dev F1 {0}", "dev accuracy {0}", "dev F1 {0}, test F1 {1}", "test F1 {0}",
+        "dev accuracy {0}, test accuracy {1}", "test accuracy {0}", "dev Pearson {0}",
+        "dev Pearson", "test Pearson",
         "{0} {row|rows} in {1} {part|parts}{2}", "to", "context", "pair classifiers", "none",
+        "teacher", "student", "empty", "entities", "unlabelled texts", "repeated unlabelled sentences",
+        "repeated unlabelled texts", "the labels of the training file",
         "{0} must follow an entity with the same label, but {1}", "{0} is not a tag of {1}",
         "{0} opens or continues an entity that is never closed",
         "If this is wrong, choose the format with --format NAME (in a recipe data.format)",
@@ -164,6 +186,7 @@ EXAMPLES = {
     "cat words.conll | gonie tag runs/ner --input conll --output conll",
     "gonie tag runs/ner --file posts.txt --output jsonl --offsets utf16 > for-javascript.jsonl",
     'gonie tag http://127.0.0.1:8000/ner "Tagged by gonie serve."',
+    'gonie tag llm:http://127.0.0.1:8080/v1 --shots-from train.conll "Tagged by a language model."',
     "gonie tag runs/ner --file a.jsonl --file b.parquet --out tagged --output parquet",
     "gonie evaluate runs/ner test.conll --mode strict --json scores.json --html report.html",
     "gonie evaluate runs/ner dev.conll --errors errors.tsv",

@@ -152,6 +152,13 @@ export runs/쌍 --out bundles/labels
 compare tagger.toml --set train.lr=0.01,0.05 --seeds 2 --jobs 1 --set train.epochs=1 --out runs/compare
 compare --out runs/compare --resume
 compare texts.toml --set data.test=none --set train.epochs=1 --jobs 1 --folds 2 --out runs/folds
+compare tagger.toml runs/태거 --sizes 10,all --seeds 2 --jobs 1 --set train.epochs=1 --out runs/크기
+compare runs/태거 --sizes 10,all
+distill runs/태거 tagger.toml --text text.txt --set train.epochs=1 --out runs/학생
+distill runs/태거 texts.toml --text text.txt
+evaluate runs/태거 test.conll --vectors test.npz
+evaluate runs/태거 test.conll --shots 3
+tag llm:none.gguf '민수는 서울에 산다.'
 compare texts.toml --set model.encoder.kind=lstm,cnn --set train.lr=0.01,nan --jobs 1 --out runs/failing
 embed runs/lm '우리는 서울에 산다.' --out vectors.npz
 embed runs/lm --file train.conll --input conll --out vectors.h5
@@ -294,7 +301,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Out
         yield found
 
 
-DATA = "text document label score lr nan Projection Max HeuristicMatching"
+DATA = "text document label score lr size nan Projection Max HeuristicMatching"
 """Names of columns, keys and parts of models, and a value."""
 
 

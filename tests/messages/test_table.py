@@ -16,7 +16,10 @@ import pytest
 from gonie.messages.templates import COUNTED, FIELDS, Translator, fields, pieces
 from gonie.reports.explanation import Faithfulness
 from gonie.reports.explanations.verdict import verdict
+from gonie.reports.size_tables import size_note
+from gonie.reports.size_verdict import verdict as size_verdict
 from support.korean_words import english_words
+from support.size_fixtures import crossing, size_comparison, size_line
 
 TOOL = Path(__file__).parent.parent.parent / "tools" / "messages.py"
 SOURCE = '''
@@ -152,6 +155,26 @@ def test_every_text_is_found_again(tool: ModuleType) -> None:
             "--label works only with classifiers and pair classifiers; runs/x is a tagger",
             "--label은 분류기와 텍스트 쌍 분류기에만 쓸 수 있습니다. runs/x는 태거입니다",
         ),
+        ("student without teacher", "학생 모델(교사 모델 없음)"),
+        ("3 repeated unlabelled sentences left out", "되풀이된 레이블 없는 문장 3개 제외"),
+        (
+            "warning: 1 test sentence of 100 is also in the unlabelled text, so the test score may be too "
+            "high",
+            "경고: 테스트 문장 100개 중 1개가 레이블 없는 텍스트에도 있어 "
+            "테스트 점수가 실제보다 높을 수 있습니다",
+        ),
+        (
+            "dropped from answers: 2 of 4: unknown label 1, not in the text 1",
+            "응답에서 버린 것: 4개 중 2개: 모르는 레이블 1, 텍스트에 없음 1",
+        ),
+        (
+            "tokens: 10 in prompts, 20 in answers; of this run 1 and 2; cost 0.1000, of this run 0.0500",
+            "토큰: 프롬프트 10개, 응답 20개(이번 실행에서는 1개와 2개). 비용 0.1000(이번 실행에서는 0.0500)",
+        ),
+        (
+            "a.npz: 300 vectors of 128 numbers, one for each token, in the order of the file",
+            "a.npz: 128차원 벡터 300개, 토큰마다 하나, 파일 순서대로",
+        ),
     ],
 )
 def test_texts_made_of_several_entries_are_korean(tool: ModuleType, english: str, korean: str) -> None:
@@ -178,6 +201,28 @@ def test_errors_of_the_json_module_are_korean(tool: ModuleType, text: str) -> No
         json.loads(text)
     found = Translator(tool.read())(f"a.jsonl:1: invalid JSON object: {raised.value}")
     assert english_words(found, ["JSON"]) == []
+
+
+def test_which_model_is_best_is_korean(tool: ModuleType) -> None:
+    translate = Translator(tool.read())
+    assert translate(size_verdict(crossing(sd=0.02))) == (
+        "레이블이 있는 문장 약 49개 미만에서는 in-context가 가장 좋습니다"
+        "(20개로 F1 40.0, 그다음은 old의 30.0). "
+        "약 49개와 76개 사이에서는 in-context와 “tuned transformer” 사이에 뚜렷한 차이가 없습니다. "
+        "평균은 약 61개에서 엇갈립니다. "
+        "약 76개부터는 “tuned transformer”가 가장 좋습니다(3,010개로 F1 80.0, 그다음은 BiLSTM-CRF의 72.0)."
+    )
+    lines = [size_line(name, 0.5, 0.5, 0.5, 0.5, sd=0.01) for name in "ab"]
+    third = size_line("c", 0.5, 0.1, 0.1, 0.1, sd=0.01)
+    assert translate(size_verdict(size_comparison(*lines, third))) == (
+        "레이블이 있는 문장 20개부터 3,010개까지는 a와 b 사이에 뚜렷한 차이가 없습니다"
+        "(이 구간의 일부에서는 c도)."
+    )
+
+
+def test_the_note_on_training_sizes_is_korean(tool: ModuleType) -> None:
+    for found in (crossing(sd=0.02), crossing(sd=None, seeds=1)):
+        assert english_words(Translator(tool.read())(size_note(found))) == []
 
 
 TABLES = ("random", "uniform attention"), ("random",)

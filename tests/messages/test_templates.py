@@ -35,6 +35,11 @@ TABLE = {
     "--set {0}": "--set {0}",
     "expected {0}, got {1}": "{0!t}{이/가} 있어야 하는데 {1!t}입니다",
     "expected {0} tokens, got {1}": "토큰은 {0}개여야 하는데 {1}개입니다",
+    "wrong: {0} of {1}{2}": "틀림: {1}개 중 {0}개{2!t}",
+    "{0}, {1} is best.": "{0!t} {1!l}{이/가} 가장 좋습니다.",
+    "Below {0} {1}": "{1!t} {0}개 미만에서는",
+    "not in the file": "파일에 없음",
+    "changed: {0}": "바뀜: {0!t}",
 }
 
 
@@ -79,6 +84,16 @@ TABLE = {
         ("my data/a.conll:3: file not found", "my data/a.conll:3: 파일을 찾을 수 없습니다"),
         ("Run: gonie train --set a=1", "실행하세요: gonie train --set a=1"),
         ("expected 3 tokens, got 4", "토큰은 3개여야 하는데 4개입니다"),
+        ("wrong: 1 of 4", "틀림: 4개 중 1개"),
+        ("wrong: 3 of 4: file not found 2, columns 1", "틀림: 4개 중 3개: 파일을 찾을 수 없습니다 2, 열 1"),
+        ("Use “a b”, c and “d e”", "“a b”, c와 “d e”를 쓰세요"),
+        (
+            "Below 5 sentences, a is best. Below 9 sentences, “b c” is best.",
+            "문장 5개 미만에서는 a가 가장 좋습니다. 문장 9개 미만에서는 “b c”가 가장 좋습니다.",
+        ),
+        ("changed: file not found, not in the file", "바뀜: 파일을 찾을 수 없습니다, 파일에 없음"),
+        ("changed: columns, tokens", "바뀜: columns, tokens"),
+        ("changed: a.conll:3 (file not found)", "바뀜: a.conll:3 (파일을 찾을 수 없습니다)"),
     ],
 )
 def test_a_text_is_translated(english, korean):

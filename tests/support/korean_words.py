@@ -18,7 +18,7 @@ Label Studio Data curl mkdir iconv cat pip Ctrl OpenTelemetry CORS JavaScript Ja
 """
 """Models, metrics, tools and programs."""
 VALUES = """
-auto none true false cpu cuda strict conlleval viterbi posterior begin outside error gradients erasure
+auto none all true false llm cpu cuda strict conlleval viterbi posterior begin outside error gradients erasure
 attention lstm peephole rnn cnn window en ko uner ontonotes wnut crossner tta
 """
 """Values of options and recipe keys."""

@@ -18,6 +18,7 @@ from gonie.in_context.usage import Usage
 GIVE_UP = 10
 """Failed requests in a row after which no more are sent."""
 CUT = "cut off at the limit of its tokens"
+AGAIN = "Run the same command again to resume"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -100,7 +101,7 @@ class Answerer:
     def _failed(self, question: Question, error: FailedRequestError) -> ModelAnswer:
         """Count a text without an answer, or stop if no other would get one."""
         self._failures += 1
-        again = "" if self._cache is None else ". Run the same command again to resume"
+        again = "" if self._cache is None else f". {AGAIN}"
         if error.fatal:
             raise ServiceError(f"{self.chat.name}: {error}{again}") from error
         if self._failures >= GIVE_UP:

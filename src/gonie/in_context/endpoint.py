@@ -98,10 +98,11 @@ class EndpointChat:
             raise InputError(
                 f"{self.url} does not list its models", fix="Name one: --llm model=NAME"
             ) from error
-        if len(names) != 1:
+        if not names:
+            raise InputError(f"{self.url} has no model", fix="Name one: --llm model=NAME")
+        if len(names) > 1:
             some = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-            listed = f"{len(names)} models: {some}" if names else "no model"
-            raise InputError(f"{self.url} has {listed}", fix="Name one: --llm model=NAME")
+            raise InputError(f"{self.url} has {len(names)} models: {some}", fix="Name one: --llm model=NAME")
         return names[0]
 
     def _exchange(self, method: str, path: str, content: bytes | None) -> tuple[Any, float, int]:

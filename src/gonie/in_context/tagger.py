@@ -20,8 +20,6 @@ from gonie.text.schemes import IOB2, from_spans
 from gonie.text.tokenizers import Tokenizer
 from gonie.text.types import Document, Sentence, shortened
 
-NO_PROBABILITIES = "does not work with in-context models, whose answers have no probabilities"
-
 
 class InContextTagger(TextTagger):
     """Tags sentences with the answers of a language model. There are no probabilities.
@@ -49,12 +47,12 @@ class InContextTagger(TextTagger):
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> InContextTagger:
         """Return the tagger itself. Other decoding settings raise an error."""
         if by != "viterbi" or bias:
-            raise InputError(f"{'--bias' if bias else f'--decode {by}'} {NO_PROBABILITIES}")
+            raise _no_probabilities("--bias" if bias else f"--decode {by}")
         return self
 
     def with_nbest(self, n: int) -> InContextTagger:
         """Raise an error."""
-        raise InputError(f"--nbest {NO_PROBABILITIES}")
+        raise _no_probabilities("--nbest")
 
     def _documents(self, texts: Iterable[SplitText], *, first: int) -> Iterator[Document]:
         source = iter(texts)
@@ -101,3 +99,7 @@ class InContextTagger(TextTagger):
 def place_of(path: str, line: int, text: str) -> str:
     """Return the file and line of a text, or its beginning."""
     return f"{path}:{line}" if path and line else repr(shortened(text))
+
+
+def _no_probabilities(option: str) -> InputError:
+    return InputError(f"{option} does not work with in-context models, whose answers have no probabilities")

@@ -174,9 +174,8 @@ class Usage:
         return found
 
     def _tokens_line(self) -> str:
-        line = f"tokens: {self.tokens[0]:,} in prompts, {self.tokens[1]:,} in answers"
-        if self.cached:
-            line += f"; of this run {self.new_tokens[0]:,} and {self.new_tokens[1]:,}"
+        run = f"; of this run {self.new_tokens[0]:,} and {self.new_tokens[1]:,}" if self.cached else ""
+        line = f"tokens: {self.tokens[0]:,} in prompts, {self.tokens[1]:,} in answers{run}"
         total, new = self.cost(), self.cost(new=True)
         if total is None:
             return line

@@ -48,7 +48,8 @@ SAID = frozenset(("quoting", "sentences", "scheme", "separator", "unit"))
 NOTHING = "none"
 BULLET = re.compile(r"(\s*(?:- |[·•] )?)(.*?)([:.]?)", re.DOTALL)
 """A line: its indent or bullet, its text, and the colon or full stop at its end."""
-BRACKETS = re.compile(r"(\s*\()(.*)(\))", re.DOTALL)
+BRACKETS = re.compile(r"((?:(?:\S+:\d+|'[^']*') )?\s*\()(.*)(\))", re.DOTALL)
+"""A text in brackets, also after a place or quoted data."""
 GAP = re.compile(r"(?<=\S)(?=[ ]{3})|(?<=[ ]{3})(?=\S)")
 """The ends of the space between two columns."""
 COUNTED = re.compile(r"\{(\d+)\}(?:개|번|초|분|시간)")
@@ -63,8 +64,10 @@ MOST_CUTS = 24
 MOST_STOPS = 8
 """The most sentences that are read as one."""
 LIST = re.compile(r"(, | and | or )")
-ITEM = re.compile(r"'[^']*'|\S+")
+ITEM = re.compile(r"'[^']*'|“[^”]*”|\S+")
 """An item of a list: a word, or quoted data."""
+TALLY = re.compile(r": ([a-z].*? \d[\d,]*(?:, [a-z].*? \d[\d,]*)*)")
+"""Reasons, each with its number: ``: not valid JSON 2, empty 1``."""
 LONGEST = 4000
 """Longer texts are lists or data, and are translated line by line only."""
 
@@ -213,6 +216,7 @@ class Translator:
             yield Rendition(self._write(known, {}), letters(text))
             return
         yield from self._parts(text)
+        yield from self._tally(text)
         if len(text) <= LONGEST:
             yield from self._counts(text)
             yield from self._matches(text)
@@ -220,7 +224,10 @@ class Translator:
 
     def _matches(self, text: str, *, begun: bool = False) -> Iterator[Rendition]:
         """Read a text by a whole template, or only by templates that begin with a word if ``begun``."""
-        for template in [each for anchor, each in self._templates if anchor in text]:
+        fitting = [each for anchor, each in self._templates if anchor in text]
+        if text.endswith("."):  # first those with a full stop: others may cut a sentence
+            fitting.sort(key=lambda each: not each.english.endswith("."))
+        for template in fitting:
             if begun and not template.english[0].isalpha():
                 continue
             for values in self._values(template, text):
@@ -248,7 +255,7 @@ class Translator:
                 for anchor, each in self._templates
                 if anchor in text and any(pattern.fullmatch(text) for pattern in each.patterns)
             )
-            whole = text in self._known or counted
+            whole = text in self._known or counted or TALLY.fullmatch(text)
             self._entries[text] = letters(text) if whole else next(fitting, 0) if text else 0
         return self._entries[text]
 
@@ -302,11 +309,21 @@ class Translator:
             inner = self._read(line[2])
             yield Rendition(f"{line[1]}{inner.text}{line[3]}", inner.covered)
 
+    def _tally(self, text: str) -> Iterator[Rendition]:
+        """Read reasons with their numbers: ``: not valid JSON 2, empty 1``."""
+        if tally := TALLY.fullmatch(text):
+            parts = [part.rpartition(" ") for part in re.split(r"(?<=\d), ", tally[1])]
+            read = [(self._read(reason), number) for reason, _, number in parts]
+            if all(reason.covered for reason, _ in read):
+                listed = ", ".join(f"{reason.text} {number}" for reason, number in read)
+                yield Rendition(f": {listed}", sum(reason.covered for reason, _ in read))
+
     def _list(self, text: str) -> Iterator[Rendition]:
         """Read a list of words and texts: ``a, b and c``."""
         items, joints = LIST.split(text)[::2], LIST.split(text)[1::2]
         found = sum(map(letters, joints))
-        read = [self._read(item) for item in items] if found else []
+        phrases = len(items) > 1 and all(" " in item for item in items)
+        read = [self._read(item) for item in items] if found or phrases else []
         whole = (each.covered >= letters(item) for item, each in zip(items, read, strict=False))
         if read and all(
             ITEM.fullmatch(item) or (item and known) for item, known in zip(items, whole, strict=True)

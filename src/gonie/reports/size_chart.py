@@ -20,16 +20,6 @@ NAMES = 190
 NAME_HEIGHT, LETTER, LONGEST = 17, 7.2, 26
 SHAPES = ("circle", "square", "triangle", "diamond")
 
-STYLE = """
-.sizes { margin: 1rem 0; min-width: 36rem; max-width: 60rem }
-.sizes .curve { fill: none; stroke: var(--ink); stroke-width: 2.2 }
-.sizes .constant { stroke-dasharray: 7 5 }
-.sizes .spread { fill: rgb(var(--tone) / .16) }
-.sizes .mark { fill: var(--ink) }
-.sizes text.model { fill: var(--ink); font-weight: 600; font-size: 13px }
-.sizes .leader { stroke: var(--ink); stroke-width: 1; opacity: .5 }
-"""
-
 
 def size_chart(found: SizeComparison, summary: str) -> Markup:
     """Render the lines of all models. ``summary`` is the text for readers who do not see it."""

@@ -8,15 +8,11 @@ from gonie.messages import say
 from gonie.reports.html.frame import folded, note, page
 from gonie.reports.html.markup import Markup, element, fragment, row, table
 from gonie.reports.report_style import STYLE
-from gonie.reports.size_chart import STYLE as CHART
 from gonie.reports.size_chart import size_chart
 from gonie.reports.size_comparison import SizeComparison
+from gonie.reports.size_style import SIZE_STYLE
 from gonie.reports.size_tables import COSTS, size_cells, size_header, size_note
 from gonie.reports.size_verdict import verdict
-
-ANSWER = """
-.answer { font-size: 1.15rem; line-height: 1.5; max-width: 52rem; margin: 1rem 0 1.5rem }
-"""
 
 
 def render_sizes(
@@ -39,7 +35,7 @@ def render_sizes(
         note(size_note(found)),
         fragment(*(element("p", say(line), class_="warning") for line in failures)) if failures else None,
         folded("Notes", element("ul", *(element("li", say(line)) for line in told))) if told else None,
-        style=STYLE + CHART + ANSWER,
+        style=STYLE + SIZE_STYLE,
     )
 
 

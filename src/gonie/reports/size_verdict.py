@@ -33,27 +33,27 @@ def _sentence(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
     region = parts[at]
     where = _where(found, parts, at)
     if not region.clear:
-        crossings = _listed([_about(size) for size in region.crossings])
-        means = f"; the means cross at about {crossings}" if crossings else ""
-        names, others = _names(region.names), _names(region.others)
-        also = f" (in a part of this range also {others})" if others else ""
-        return f"{where} there is no clear difference between {names}{also}{means}."
-    scores = _scores(found, region, last=at == len(parts) - 1)
-    return f"{where} {_names(region.names)} is best{scores}."
+        text = f"{where}, there is no clear difference between {_names(region.names)}"
+        if region.others:
+            text = f"{text} (in a part of this range also {_names(region.others)})"
+        if region.crossings:
+            text = f"{text}; the means cross at about {_listed([_about(size) for size in region.crossings])}"
+        return f"{text}."
+    return _best(found, region, where, last=at == len(parts) - 1)
 
 
 def _where(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
     """Return the sizes of a part in words. Measured sizes are exact."""
     region, only = parts[at], len(parts) == 1
     start, end = _edge(found, region.start), _edge(found, region.end)
-    both = f"{start} and {end.removeprefix('about ') if start.startswith('about ') else end}"
     if only:
-        return f"From {start} to {end} labelled {found.noun},"
+        return f"From {start} to {end} labelled {found.noun}"
     if at == 0:
-        return f"Below {end} labelled {found.noun},"
+        return f"Below {end} labelled {found.noun}"
     if at == len(parts) - 1:
-        return f"From {start},"
-    return f"Between {both},"
+        return f"From {start}"
+    upper = end.removeprefix("about ") if start.startswith("about ") else end
+    return f"Between {start} and {upper}"
 
 
 def _edge(found: SizeComparison, size: float) -> str:
@@ -67,24 +67,27 @@ def _about(size: float) -> str:
     return f"{int(round(size, digits)):,}"
 
 
-def _scores(found: SizeComparison, region: Region, *, last: bool) -> str:
-    """Return the score of the best model and of the next one at a measured size of the region, if any.
+def _best(found: SizeComparison, region: Region, where: str, *, last: bool) -> str:
+    """Return a sentence with the score of the best model and of the next one, if there is one.
 
-    It is the largest size of the last region, and otherwise the smallest one.
+    The scores are those of a measured size of the region: the largest one of the last region, and otherwise
+    the smallest one.
     """
+    best = _names(region.names)
     inside = [size for size in found.sizes if region.start <= size <= region.end]
-    if not inside:
-        return ""
-    size = inside[-1] if last else inside[0]
+    size = math.nan if not inside else inside[-1] if last else inside[0]
     points = {line.name: point for line in found.lines if (point := line.point(size)) is not None}
     own = points.pop(region.names[0], None)
     if own is None:
-        return ""
-    text = f"{100 * own.mean:.1f} {found.metric} with {round(size):,}"
-    if points:
-        name = max(points, key=lambda each: points[each].mean)
-        text += f"; next is {_names([name])} with {100 * points[name].mean:.1f}"
-    return f" ({text})"
+        return f"{where}, {best} is best."
+    score, number = f"{100 * own.mean:.1f}", f"{round(size):,}"
+    if not points:
+        return f"{where}, {best} is best ({score} {found.metric} with {number})."
+    name = max(points, key=lambda each: points[each].mean)
+    following, lower = _names([name]), f"{100 * points[name].mean:.1f}"
+    return (
+        f"{where}, {best} is best ({score} {found.metric} with {number}; next is {following} with {lower})."
+    )
 
 
 def _names(names: Sequence[str]) -> str:
@@ -96,4 +99,4 @@ def _listed(names: Sequence[str]) -> str:
     if not names:
         return ""
     *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last
+    return " and ".join([", ".join(others), last]) if others else last

@@ -69,8 +69,9 @@ def note_held_out(
     keys = {kind.key(example) for example in examples}
     for split, own in held.items():
         if shared := sum(kind.key(example) in keys for example in own):
+            noun = kind.noun if shared == 1 else f"{kind.noun}s"
+            verb = "is" if shared == 1 else "are"
             note(
-                f"warning: {count(shared, f'{split} {kind.noun}')} of {len(own):,} "
-                f"{'is' if shared == 1 else 'are'} also in the unlabelled text, so the {split} score may be "
-                "too high"
+                f"warning: {shared:,} {split} {noun} of {len(own):,} {verb} also in the unlabelled text, so "
+                f"the {split} score may be too high"
             )
