@@ -9,7 +9,8 @@ chosen on the dev file, and the test file is scored once per run. With --outside
 scored on WNUT-17 and the five domains of CrossNER, through the label maps that ship with gonie.
 
     uner          UNER English EWT: F1
-    klue          the Korean corpus that ships with gonie, a split of the dev file of KLUE NER: F1
+    klue          the split of the dev file of KLUE NER in klue_split.json: F1
+    korean        the Korean corpus that ships with gonie, an extract of that file: F1
     nsmc          reviews of the rebuilt training file of NSMC, 2,000 others for dev, and the official test
     subjectivity  subjective or objective sentences, 1,000 for dev and 2,000 for test, drawn by a fixed seed
 
@@ -30,6 +31,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from korean_ner import write_split
 from runs import Record, Run, fitted, make_all, read, shown
 
 ALL = 0
@@ -93,7 +95,13 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
 UNITS = ("data.unit=eojeol", "model.features=none")
 """Korean reviews are read by eojeols if a transformer divides them further."""
 DEPTHS = {"me5": 12, "minilm": 6}
-RECIPES = {"uner": "ner", "klue": "ner-ko", "nsmc": "classify-ko", "subjectivity": "subjectivity"}
+RECIPES = {
+    "uner": "ner",
+    "klue": "ner-ko",
+    "korean": "ner-ko",
+    "nsmc": "classify-ko",
+    "subjectivity": "subjectivity",
+}
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class Plan:
 
 def plan_runs(arguments: argparse.Namespace) -> Iterator[Run]:
     """Yield a run for each size, method and seed."""
-    table = TAGGERS if arguments.task in ("uner", "klue") else TEXTS
+    table = TAGGERS if arguments.task in ("uner", "klue", "korean") else TEXTS
     for size in arguments.sizes:
         files = list(_files(arguments, size))
         for method in arguments.methods:
@@ -130,8 +138,13 @@ def plan_runs(arguments: argparse.Namespace) -> Iterator[Run]:
 
 def _files(arguments: argparse.Namespace, size: int) -> Iterator[str]:
     """Yield the settings that name the files of a task, of which the training file has ``size`` examples."""
-    if arguments.task == "klue":
+    if arguments.task == "korean":
         yield from (f"data.{split}=bundled:korean/{split}.klue" for split in ("train", "dev", "test"))
+        return
+    if arguments.task == "klue":
+        yield from (
+            f"data.{split}={path}" for split, path in write_split(arguments.data, arguments.scratch).items()
+        )
         return
     folder = arguments.scratch / arguments.task
     folder.mkdir(parents=True, exist_ok=True)
@@ -200,7 +213,7 @@ def score_outside(job: Any, model: Any, data: Path) -> dict[str, dict[str, float
     with TemporaryDirectory() as scratch:
         folder = Path(scratch)
         (folder / SEEN).write_text(job.files()[SEEN], "utf-8")
-        files = {"uner": (job.recipe.data.test, ""), **OUTSIDE}
+        files = {"uner": (Path(job.recipe.data.test).absolute(), ""), **OUTSIDE}
         for name, (path, labels) in files.items():
             options = {"map": [labels]} if labels else {}
             scored = (
