@@ -202,10 +202,9 @@ def test_options_of_language_models_need_one(gonie: Gonie, toy: Path, toy_run: P
 
 def test_other_commands_refuse_an_address(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     place = "llm:http://127.0.0.1:1/v1"
-    assert gonie("explain", place, "Anna").refused("is an in-context model, but this needs a trained one")
-    assert gonie("export", place, "--out", tmp_path / "b").refused(
-        "is an in-context model, but this needs a trained one"
-    )
+    told = f"{place} is an in-context model, but this needs a trained one"
+    assert gonie("explain", place, "Anna").refused(told)
+    assert gonie("export", place, "--out", tmp_path / "b").refused(told)
     assert gonie(
         "tag",
         place,

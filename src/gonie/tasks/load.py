@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BUNDLE = "bundle"  # the folder of the bundle inside a run folder
 RECIPE = "recipe.toml"
 LANGUAGE_MODEL = "llm:"  # the beginning of the address of an in-context model
+URL = re.compile(r"(?<=^llm:)(https?):/+")  # the beginning of a URL, which a Path writes with one slash
 HOST_AND_PORT = re.compile(r"[\w.-]+:\d+(/|$)")  # the beginning of a URL without its scheme
 
 
@@ -146,8 +147,9 @@ def is_in_context(path: object) -> TypeGuard[ModelPath]:
 def refuse_in_context(path: object) -> None:
     """Raise an error if this is the address of a language model, where a trained model is needed."""
     if is_in_context(path):
+        place = URL.sub(r"\1://", str(path))
         raise BundleError(
-            f"{path} is an in-context model, but this needs a trained one. Pass its run folder or bundle"
+            f"{place} is an in-context model, but this needs a trained one. Pass its run folder or bundle"
         )
 
 
