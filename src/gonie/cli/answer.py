@@ -86,7 +86,7 @@ class AnswerCommand:
             columns = records.columns(loaded.model.recipe, self.bulk.column or ())
             named: dict[str, Any] = {"columns": columns} if self.bulk.column else {}
             if self.vectors is not None:
-                refuse_unread(loaded.model.vector_width)
+                refuse_unread(loaded.vector_width)
                 named["vectors"] = str(self.vectors)
             answering, notes = records.answering(loaded.model, self._options() | named), records.notes()
             fields = ReturnedFields(records.fields, columns)
@@ -125,7 +125,7 @@ class AnswerCommand:
                 fix="Pass a run folder or a bundle, or write to standard output without --out",
             )
         loaded = load_model(self.model, threads=1)
-        if loaded.model.vector_width:
+        if loaded.vector_width:
             raise InputError(
                 f"{self.model} reads external vectors, which --out cannot pass on",
                 fix="Write to standard output, with --vectors FILE",

@@ -35,7 +35,7 @@ KNOWN = 1 << 15
 _SPACE = re.compile(r"[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """Characters without whitespace: its folded text, and the offsets in it of the tokens that it has."""
 
     text: str
@@ -124,12 +124,12 @@ class PieceTokenizer:
             np.array(ends, dtype=np.int32),
         )
 
-    def _runs(self, sentence: Sentence) -> Iterator[Run]:
+    def _runs(self, sentence: Sentence) -> Iterator[TextRun]:
         """Yield the runs of a sentence. Each has at least one token, and each token is in one run."""
         if sentence.text is None or not self.joined:
             for word in sentence.words:
                 text = fold(word).text if self.fold else word
-                yield Run(text, (0,), (len(text),))
+                yield TextRun(text, (0,), (len(text),))
             return
         starts, ends = sentence.edges()
         first = 0
@@ -141,20 +141,20 @@ class PieceTokenizer:
             yield self._run(sentence.text, starts[first:last], ends[first:last], end)
             first = last
 
-    def _run(self, text: str, starts: Sequence[int], ends: Sequence[int], end: int) -> Run:
+    def _run(self, text: str, starts: Sequence[int], ends: Sequence[int], end: int) -> TextRun:
         """Return the characters of a text from the first start to ``end`` as a run."""
         begin = starts[0]
         written = text[begin:end]
         if not self.fold:
-            return Run(written, tuple(at - begin for at in starts), tuple(at - begin for at in ends))
+            return TextRun(written, tuple(at - begin for at in starts), tuple(at - begin for at in ends))
         folded = fold(written)
         places = np.asarray(folded.places)
         before = np.searchsorted(places, [at - begin for at in starts], side="right") - 1
         inner = np.searchsorted(places, places[before], side="left")  # the first of those folded together
         outer = np.searchsorted(places, [at - begin for at in ends], side="left")
-        return Run(folded.text, tuple(inner.tolist()), tuple(outer.tolist()))
+        return TextRun(folded.text, tuple(inner.tolist()), tuple(outer.tolist()))
 
-    def _token_pieces(self, run: Run, pieces: RunPieces) -> Iterator[tuple[int, int]]:
+    def _token_pieces(self, run: TextRun, pieces: RunPieces) -> Iterator[tuple[int, int]]:
         """Yield the range of pieces that stand for each token of a run."""
         number = len(pieces.ids)
         if len(run.starts) == 1:
