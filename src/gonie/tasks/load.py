@@ -141,13 +141,13 @@ def _shipped_recipe(name: Path) -> str | None:
 
 def is_in_context(path: object) -> TypeGuard[ModelPath]:
     """Return whether this is the address of a language model."""
-    return isinstance(path, str | PathLike) and str(path).startswith(LANGUAGE_MODEL)
+    return isinstance(path, str | PathLike) and fspath(path).startswith(LANGUAGE_MODEL)
 
 
 def refuse_in_context(path: object) -> None:
     """Raise an error if this is the address of a language model, where a trained model is needed."""
     if is_in_context(path):
-        place = URL.sub(r"\1://", str(path))
+        place = URL.sub(r"\1://", fspath(path))
         raise BundleError(
             f"{place} is an in-context model, but this needs a trained one. Pass its run folder or bundle"
         )
