@@ -19,7 +19,9 @@ import pytest
 import gonie as package
 from gonie.tasks.run_files import TEACHER
 from gonie.tasks.teacher import INDEX, Answers
-from support.few_names import RECIPE, conll, sentences
+from support.few_names import RECIPE, conll, entities, sentences
+from support.language_model import ScriptedModel
+from support.scripted_service import running
 
 Command = Callable[..., Any]
 PATIENCE = 300
@@ -130,3 +132,31 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_resume(folder: Path, tmp_path:
     assert done.returncode == 0, done.stderr
     assert f"the teacher has answered {kept} of " in done.stdout
     assert (out / "bundle").is_dir()
+
+
+def test_an_in_context_teacher_shows_what_it_costs(
+    gonie: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    recipe = ("--set", "train.epochs=1", "--out", tmp_path / "run")
+    with running(ScriptedModel(lambda messages: entities(messages[-1]["content"]))) as endpoint:  # type: ignore[arg-type]
+        place = f"llm:{endpoint.url}/v1"
+        own = ("distill", place, folder / "few.toml", "--text", folder / "a.txt", *recipe)
+        assert gonie(*own).refused("the labels are not known")
+        done = gonie(
+            *own,
+            *("--shots-from", folder / "few.conll", "--shots", "1"),
+            *("--llm", "prompt_price=1", "--llm", "completion_price=10"),
+        )
+    assert done.code == 0, done.err
+    texts = len(set((folder / "a.txt").read_text("utf-8").splitlines())) + 20  # of the test file
+    usage = done.out[done.out.index("toy: ") :]
+    assert usage.startswith(f"toy: {texts} texts, ")
+    assert f"tokens: {40 * texts:,} in prompts, {10 * texts:,} in answers" in usage
+    assert f"cost {(40 + 100) * texts / 1e6:.4f}" in usage
+    assert "seconds per text" in usage
+
+
+def test_options_of_in_context_models_need_one(gonie: Command, folder: Path, tmp_path: Path) -> None:
+    done = gonie(*arguments(folder, tmp_path / "run", "--shots", "2"))
+    assert done.refused("--shots", "only to in-context models")

@@ -130,6 +130,31 @@ def test_classify_writes_labels(gonie: Gonie, endpoint: ScriptedModel, tmp_path:
     assert "warning: the model was trained on" in score.out
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_labels_without_probabilities_are_scored_without_calibration(
+    gonie: Gonie, endpoint: ScriptedModel, tmp_path: Path, several: bool
+) -> None:
+    """Probabilities of 1 and 0 would have a calibration error and an AUC that say nothing."""
+    file = tmp_path / "test.tsv"
+    file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\nso so\tbad\n", "utf-8")
+    endpoint.write = lambda messages: "good"
+    own = ("--llm", "format=lines", *(("--llm", "label_separator=|") if several else ()))
+    files = ("--json", tmp_path / "s.json", "--html", tmp_path / "s.html", "--errors", tmp_path / "e.jsonl")
+    found = gonie("evaluate", f"llm:{endpoint.url}/v1", file, "--shots-from", file, *own, *files)
+    assert found.code == 0, found.err
+    assert "33.33" in found.out
+    page = (tmp_path / "s.html").read_text("utf-8")
+    for name in ("Calibration", "calibration", "Brier", "AUC", "log loss", "coverage"):
+        assert name not in found.out
+        assert name not in page
+    record = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    assert [record[name] for name in ("calibration", "risk_coverage", "auc")] == [None] * 3
+    assert record["lengths"] == [], "the number of its tokens is not known"
+    errors = [json.loads(line) for line in (tmp_path / "e.jsonl").read_text("utf-8").splitlines()]
+    assert {error["confidence"] for error in errors} == {1.0}
+    assert {error["gold_probability"] for error in errors} == {None}
+
+
 @pytest.mark.parametrize("command", ["tag", "evaluate", "classify"])
 def test_the_prompt_is_printed_and_nothing_is_sent(
     gonie: Gonie, endpoint: ScriptedModel, toy: Path, tmp_path: Path, command: str
@@ -177,8 +202,9 @@ def test_options_of_language_models_need_one(gonie: Gonie, toy: Path, toy_run: P
 
 def test_other_commands_refuse_an_address(gonie: Gonie, toy: Path, tmp_path: Path) -> None:
     place = "llm:http://127.0.0.1:1/v1"
-    assert gonie("explain", place, "Anna").refused("the labels are not known")
-    assert gonie("export", place, "--out", tmp_path / "b").refused("folder not found")
+    told = f"{place} is an in-context model, but this needs a trained one"
+    assert gonie("explain", place, "Anna").refused(told)
+    assert gonie("export", place, "--out", tmp_path / "b").refused(told)
     assert gonie(
         "tag",
         place,

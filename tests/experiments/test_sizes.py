@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gonie import read as gonie_read
 from gonie.errors import GonieError, RecipeError
 from gonie.experiments.cell import Began, Event, Note
 from gonie.experiments.compare import resume_comparison, start_comparison
@@ -22,6 +23,8 @@ from gonie.reports.size_verdict import verdict
 from gonie.tasks.load import load
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import prepare
+from support.language_model import ScriptedModel
+from support.scripted_service import running
 
 TWO = ("train.epochs=2", "train.patience=2")
 
@@ -212,6 +215,35 @@ def test_a_size_at_which_a_run_fails_is_left_out(toy: Path, tmp_path: Path) -> N
     assert screen.sizes is not None
     assert [line.name for line in screen.sizes.lines] == ["plain"]
     assert "failed: cells/" in (tmp_path / "c" / "sizes.html").read_text("utf-8")
+
+
+def test_an_in_context_model_chooses_its_shots_from_each_sample(toy: Path, tmp_path: Path) -> None:
+    """It is scored at each size, with settings as of --llm, and its answers are counted."""
+    screen = Screen()
+    with running(ScriptedModel()) as endpoint:  # type: ignore[arg-type]
+        model = f"llm=llm:{endpoint.url}/v1:shots=3,cache=off,describe.PER=names, first and last"
+        assert start_comparison(asked(toy, model, sizes="10,30", seeds=1), tmp_path / "c", screen, jobs=1)
+    assert screen.sizes is not None
+    line = screen.sizes.lines[1]
+    assert (line.name, line.constant) == ("llm", False)
+    assert [point.size for point in line.curve.points] == [10, 30]
+    assert line.cost is not None
+    assert line.cost.milliseconds
+    texts = len(list(gonie_read(toy / "test.conll")))
+    assert len(endpoint.asked) == 2 * texts
+    shown = [
+        [each["content"] for each in body["messages"] if each["role"] == "user"] for body in endpoint.asked
+    ]
+    samples = [
+        [example.surface for example in prepare(load_recipe(path), print).examples("train")]
+        for path in sorted((tmp_path / "c").glob("cells/*/recipe.toml"))
+    ]
+    assert [len(sample) for sample in samples] == [10, 30]
+    assert {text for own in shown[:texts] for text in own[:-1]} <= set(samples[0])
+    assert {text for own in shown[texts:] for text in own[:-1]} <= set(samples[1])
+    system = endpoint.asked[0]["messages"][0]["content"]
+    assert "- PER: names,first and last" in system
+    assert any(f"{texts} texts" in note for note in screen.notes)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from gonie.tasks.torch.trained import load_trained
 from gonie.text.schemes import Scheme
 from gonie.training.distill import WITHOUT_TEACHER, Distillation, Distilled, default_folder, distill
 from gonie.training.run import start_run
-from support.few_names import PEOPLE, PLACES, RECIPE, conll, sentences
+from support.few_names import PEOPLE, PLACES, RECIPE, conll, entities, sentences
+from support.language_model import ScriptedModel, refusal
+from support.scripted_service import running
 
 
 class Display:
@@ -72,8 +75,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+OWN = ("teacher", "compare", "recipe", "loading")
+"""Fields of a request that are not those of the answers."""
+
+
 def request(corpus: Path, *changes: str, **settings: Any) -> Distillation:
-    options = {name: settings.pop(name) for name in ("teacher", "compare", "recipe") if name in settings}
+    options = {name: settings.pop(name) for name in OWN if name in settings}
     answers = AnswerSettings(**{"files": (str(corpus / "text.txt"),), **settings})
     own: dict[str, Any] = {"teacher": [corpus / "teacher1"], "recipe": corpus / "few.toml", **options}
     return Distillation(changes=["data.answers_min_count=1", *changes], answers=answers, **own)
@@ -358,3 +365,106 @@ def test_a_classifier_teaches_the_probabilities_of_labels(text_toy: Path, tmp_pa
     )
     teacher_figures, student = compare_models(taught(asked, tmp_path / "run")).models
     assert student.score > teacher_figures.score - 0.1
+
+
+UNREADABLE = "Quito"
+"""A place in texts that the language model answers with something else than JSON."""
+
+
+@pytest.fixture
+def endpoint() -> Iterator[ScriptedModel]:
+    """Run a language model that knows all names, but cannot answer texts with ``UNREADABLE``."""
+
+    def write(messages: list[dict[str, str]]) -> str:
+        text = messages[-1]["content"]
+        return "I am sorry." if UNREADABLE in text else entities(text)
+
+    with running(ScriptedModel(write)) as model:  # type: ignore[arg-type]
+        yield model
+
+
+def in_context(corpus: Path, endpoint: ScriptedModel, *changes: str, **loading: Any) -> Distillation:
+    """Return the request of an in-context model as the teacher."""
+    own = {"shots_from": corpus / "few.conll", "shots": 1, "cache": "off", "concurrency": 1, **loading}
+    return request(corpus, *changes, teacher=[f"llm:{endpoint.url}/v1"], loading=own)
+
+
+def test_an_in_context_model_teaches_all_but_what_it_cannot_answer(
+    corpus: Path, endpoint: ScriptedModel, tmp_path: Path
+) -> None:
+    """A failed request, and answers that cannot be read, do not teach that there are no names."""
+    endpoint.script = [refusal(400, "too long")]
+    display = Display()
+    asked = replace(in_context(corpus, endpoint), compare=True)
+    distilled = taught(asked, tmp_path / "run", display)
+    texts = list(dict.fromkeys((corpus / "text.txt").read_text("utf-8").splitlines()))
+    lost = [row for row, text in enumerate(texts) if not row or UNREADABLE in text]
+    assert len(lost) > 1
+    answers = Answers.open(tmp_path / "run" / TEACHER)
+    assert answers.missing().tolist() == lost
+    told = "\n".join(display.notes)
+    assert (
+        f"{len(lost)} unlabelled examples of {len(texts)} without an answer, left out: {texts[0]!r}; " in told
+    )
+    assert f"loss.teacher: {len(lost)} of {len(texts)} unlabelled sentences left out" in told
+    teacher, student, alone = compare_models(distilled).models
+    assert teacher.megabytes is None
+    assert student.score > alone.score + 0.1
+    usage = distilled.teacher.usage
+    assert usage.texts == len(texts) + 60, "the unlabelled texts and the test file"
+    assert len(usage.failed) == 1
+
+
+def test_answers_of_another_prompt_are_refused(corpus: Path, endpoint: ScriptedModel, tmp_path: Path) -> None:
+    """Its answers depend on the language model, the settings and the examples that it is shown."""
+    with pytest.raises(RuntimeError):
+        distill(in_context(corpus, endpoint), tmp_path / "run", Display(answers=1))
+    for change in ({"shots": 2}, {"shots_from": corpus / "many.conll"}, {"temperature": 0.5}):
+        with pytest.raises(ResumeError, match="changed since the teacher began to answer: the teacher"):
+            distill(in_context(corpus, endpoint, **change), tmp_path / "run", Display(), resume=True)
+    asked = len(endpoint.asked)
+    taught(in_context(corpus, endpoint, "train.epochs=1", timeout=9), tmp_path / "run", resume=True)
+    assert len(endpoint.asked) == asked, "all was answered"
+
+
+def test_an_in_context_model_teaches_alone(corpus: Path, endpoint: ScriptedModel, tmp_path: Path) -> None:
+    place = f"llm:{endpoint.url}/v1"
+    both = replace(in_context(corpus, endpoint), teacher=[corpus / "teacher1", place])
+    with pytest.raises(InputError, match=f"--ensemble needs probabilities, which {place} does not give"):
+        distill(both, tmp_path / "run", Display())
+    assert endpoint.seen == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_student_needs_at_least_one_answer(corpus: Path, endpoint: ScriptedModel, tmp_path: Path) -> None:
+    endpoint.write = lambda messages: "I am sorry."
+    with pytest.raises(RecipeError, match="the teacher could not answer any of the"):
+        distill(in_context(corpus, endpoint), tmp_path / "run", Display())
+
+
+def test_python_takes_a_loaded_in_context_model(
+    text_toy: Path, endpoint: ScriptedModel, tmp_path: Path
+) -> None:
+    """Of texts. An answer that is no label is not learned."""
+    lines = [line.split("\t") for line in (text_toy / "train.tsv").read_text("utf-8").splitlines()[1:]]
+    labels = {text: label for label, text in lines}
+    unknown = next(iter(labels))
+    endpoint.write = lambda messages: (
+        "none of them" if messages[-1]["content"] == unknown else labels.get(messages[-1]["content"], "")
+    )
+    own = {"shots_from": text_toy / "train.tsv", "format": "lines", "cache": "off"}
+    teacher = gonie.load(f"llm:{endpoint.url}/v1", task="classify", **own)
+    run = gonie.distill(
+        teacher,
+        text_toy / "texts.toml",
+        text_toy / "train.tsv",
+        set={"data.answers_min_count": 1, "train.epochs": 1},
+        out=tmp_path / "run",
+        progress=False,
+    )
+    answers = Answers.open(tmp_path / "run" / TEACHER)
+    assert answers.missing().tolist() == [0]
+    table = answers.arrays["chances"].reshape(len(answers), -1)
+    given = [answers.labels[at] for at in table[1:].argmax(1)]
+    assert given == [labels[text] for text in list(labels)[1:]]
+    assert run.compared.models[0].tokens_per_second > 0

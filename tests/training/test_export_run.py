@@ -53,6 +53,17 @@ def test_a_float_export_equals_the_bundle_of_training(toy_run: Path, tmp_path: P
         assert (tmp_path / "out" / name).read_bytes() == (toy_run / "bundle" / name).read_bytes()
 
 
+def test_a_run_with_few_shots_and_a_dev_file_is_verified_on_the_dev_file(
+    text_toy: Path, tmp_path: Path, silence: Any
+) -> None:
+    recipe = load_recipe(text_toy / "texts.toml", ["train.shots=5", "train.epochs=1"])
+    assert start_run(recipe, tmp_path / "run", silence) is not None
+    found = exported(tmp_path / "run", tmp_path / "out")
+    assert found.difference.value <= 1e-4
+    alone = exported(tmp_path / "run", tmp_path / "same", data=text_toy / "dev.tsv")
+    assert alone.difference.tokens == found.difference.tokens > 0
+
+
 def test_an_int8_export_multiplies_integers_and_keeps_the_answers(elmo_run: Path, tmp_path: Path) -> None:
     found = exported(elmo_run, tmp_path / "out", int8=True)
     assert found.int8 is not None

@@ -14,6 +14,7 @@ from gonie.api.settings import changed_keys, python_messages, recipe_path, refus
 from gonie.api.train import Run
 from gonie.api.training import training_process
 from gonie.errors import InputError
+from gonie.tasks.bundled import BundledModel
 
 if TYPE_CHECKING:
     from gonie.api.events import OnEvent
@@ -38,7 +39,7 @@ class DistilledRun(Run[Any]):
 
 
 def distill(
-    teacher: ModelPath | Sequence[ModelPath] | Teacher,
+    teacher: ModelPath | BundledModel | Sequence[ModelPath | BundledModel] | Teacher,
     recipe: ModelPath,
     text: ModelPath | Sequence[ModelPath],
     *,
@@ -62,13 +63,14 @@ def distill(
 ) -> DistilledRun:
     """Train a small model on the answers of a teacher, as ``gonie distill`` does, and return the run.
 
-    ``teacher`` is a run folder or a bundle, several of them for an ensemble, or an object that answers texts
-    itself (``gonie.tasks.teacher.Teacher``). ``text`` is a file of unlabelled text, or several. ``train``,
-    ``dev`` and ``test`` are labelled data as for ``gonie.train``. ``temperature`` divides the scores of
-    teacher and student, ``nbest`` tag sequences of the teacher are kept for ``loss.teacher.paths``, and
-    answers below ``confidence`` are left out. At most so many ``sentences`` are used. ``map`` renames labels
-    of the teacher: ``{"person": "PER", "misc": "O"}``. With ``compare``, the student is also trained without
-    the teacher. ``set`` changes keys of the recipe: ``{"loss.teacher.gold": 0.5}``.
+    ``teacher`` is a run folder, a bundle or a model of ``gonie.load``, several of them for an ensemble, or an
+    object that answers texts itself (``gonie.tasks.teacher.Teacher``). ``text`` is a file of unlabelled text,
+    or several. ``train``, ``dev`` and ``test`` are labelled data as for ``gonie.train``. ``temperature``
+    divides the scores of teacher and student, ``nbest`` tag sequences of the teacher are kept for
+    ``loss.teacher.paths``, and answers below ``confidence`` are left out. At most so many ``sentences`` are
+    used. ``map`` renames labels of the teacher: ``{"person": "PER", "misc": "O"}``. With ``compare``, the
+    student is also trained without the teacher. ``set`` changes keys of the recipe:
+    ``{"loss.teacher.gold": 0.5}``.
 
     Other arguments are those of ``gonie.train``. An interrupted run raises ``KeyboardInterrupt``; with
     ``resume=True``, the answers so far and the progress of training are kept.
@@ -152,8 +154,8 @@ def _paths(text: ModelPath | Sequence[ModelPath]) -> list[str]:
 
 
 def _teacher(teacher: Any) -> Any:
-    """Return the folders of the teacher, or a teacher of another kind."""
-    if isinstance(teacher, str | PathLike):
+    """Return the folders or models of the teacher, or a teacher of another kind."""
+    if isinstance(teacher, str | PathLike | BundledModel):
         return [teacher]
     if isinstance(teacher, list | tuple):
         return list(teacher)

@@ -27,7 +27,7 @@ from gonie.features.external_vectors import refuse_unread
 from gonie.features.lm_text.block_workers import WORTH_IT, worker_count
 from gonie.formats.text_rows import AUTO, TOKENS, TextRow
 from gonie.messages import say
-from gonie.tasks.load import LANGUAGE_MODEL
+from gonie.tasks.load import is_in_context
 from gonie.tasks.loaded import load_model
 from gonie.tasks.records import ReturnedFields, renamed_note
 from gonie.text.report import Report, count_of
@@ -86,7 +86,7 @@ class AnswerCommand:
             columns = records.columns(loaded.model.recipe, self.bulk.column or ())
             named: dict[str, Any] = {"columns": columns} if self.bulk.column else {}
             if self.vectors is not None:
-                refuse_unread(loaded.model.vector_width)
+                refuse_unread(loaded.vector_width)
                 named["vectors"] = str(self.vectors)
             answering, notes = records.answering(loaded.model, self._options() | named), records.notes()
             fields = ReturnedFields(records.fields, columns)
@@ -119,13 +119,13 @@ class AnswerCommand:
 
     def _answer_files(self, folder: Path) -> None:
         """Write the parts and a summary. Ctrl-C keeps the finished parts."""
-        if is_url(self.model) or str(self.model).startswith(LANGUAGE_MODEL):
+        if is_url(self.model) or is_in_context(self.model):
             raise InputError(
                 "--out needs the model itself, not a service or a language model",
                 fix="Pass a run folder or a bundle, or write to standard output without --out",
             )
         loaded = load_model(self.model, threads=1)
-        if loaded.model.vector_width:
+        if loaded.vector_width:
             raise InputError(
                 f"{self.model} reads external vectors, which --out cannot pass on",
                 fix="Write to standard output, with --vectors FILE",

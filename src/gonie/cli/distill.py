@@ -7,12 +7,19 @@ from typing import Annotated
 
 import typer
 
+from gonie.cli.in_context import LlmSettings, Shots, ShotsFrom, in_context_options
 from gonie.cli.options import Changes, Device, RecipeName, Resume, Seed, with_seed_and_device
 from gonie.system.outputs import check_output_folder
 
 
 def distill(
-    teacher: Annotated[str, typer.Argument(metavar="TEACHER", help="The teacher: a run folder or a bundle.")],
+    teacher: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEACHER",
+            help="The teacher: a run folder, a bundle, or an in-context model: llm:URL or llm:FILE.gguf.",
+        ),
+    ],
     recipe: RecipeName,
     more: Annotated[
         list[str] | None,
@@ -84,6 +91,9 @@ def distill(
     resume: Resume = False,
     seed: Seed = None,
     device: Device = None,
+    shots_from: ShotsFrom = None,
+    shots: Shots = None,
+    llm: LlmSettings = None,
 ) -> None:
     """Train a small model on the answers of a large one to unlabelled text.
 
@@ -98,6 +108,8 @@ def distill(
       gonie distill runs/a small.toml --ensemble runs/b --text *.txt.gz --compare
 
       gonie distill runs/large ner --text news.txt --out runs/small --resume
+
+      gonie distill llm:http://127.0.0.1:8080/v1 ner --text news.txt --shots-from train.conll
     """
     from gonie.cli.process_settings import keep_freed_memory, limit_spinning
     from gonie.cli.views.distill_display import DistillDisplay
@@ -106,6 +118,9 @@ def distill(
     check_output_folder(out)
     if not text:
         raise InputError("no unlabelled text", fix="Pass files with --text FILE")
+    loading = in_context_options(
+        Path(teacher), shots_from=shots_from, shots=shots, llm=llm, show_prompt=False
+    )
     limit_spinning()
     keep_freed_memory()
     from gonie.experiments.distilled import compare_models
@@ -127,6 +142,7 @@ def distill(
             nbest=nbest,
             map=parse_map(map or ()).rules,
         ),
+        loading=loading,
         compare=compare,
     )
     folder = out or default_folder(recipe, resume=resume)
@@ -140,3 +156,4 @@ def distill(
             raise typer.Exit(130)
         display.note("timing teacher and student")
         display.compared(compare_models(distilled))
+        display.used(getattr(distilled.teacher, "usage", None))

@@ -310,7 +310,7 @@ def _evaluate(
     from gonie.system.files import atomic_write
     from gonie.tasks.evaluated_files import score_files, vectors_by_name
     from gonie.tasks.evaluation import FORMAT, VECTORS
-    from gonie.tasks.load import LANGUAGE_MODEL, is_model
+    from gonie.tasks.load import is_in_context, is_model
     from gonie.tasks.loaded import load_model
 
     check_output_files(*outputs, inputs=files.paths.values())
@@ -323,7 +323,7 @@ def _evaluate(
     console = MessageConsole(highlight=False)
     doing = f"scoring {', '.join(map(str, files.paths.values()))}"
     status = console.status(doing)
-    if str(model).startswith(LANGUAGE_MODEL):
+    if is_in_context(model):
         loading = {**loading, "advance": _text_progress(status, doing)}
     loaded = members.of(
         load_model(model, **loading),

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gonie.errors import InputError
-from gonie.tasks.load import LANGUAGE_MODEL
+from gonie.tasks.load import is_in_context
 
 PANEL = "In-context models"
 ShotsFrom = Annotated[
@@ -64,7 +64,7 @@ def in_context_options(
         "--llm": bool(llm),
         "--show-prompt": show_prompt,
     }
-    if not str(model).startswith(LANGUAGE_MODEL):
+    if not is_in_context(model):
         if wrong := [name for name, is_given in given.items() if is_given]:
             raise InputError(
                 f"{', '.join(wrong)} {'applies' if len(wrong) == 1 else 'apply'} only to in-context models, "

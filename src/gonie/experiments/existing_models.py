@@ -10,11 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gonie.errors import GonieError, RecipeError
+from gonie.errors import RecipeError
 from gonie.experiments.line import ExistingModel
 from gonie.tasks.evaluated_files import EvaluatedFiles, score_files
 from gonie.tasks.evaluation import FORMAT
@@ -67,12 +66,9 @@ def open_model(
 def _open_in_context(
     model: ExistingModel, recipe: CorpusRecipe, examples: Path | None, advance: Advance
 ) -> LoadedModel:
-    if find_spec("gonie.in_context") is None:
-        raise GonieError(f"{model.place}: this version of gonie has no in-context models. Remove it")
-    open_any: Any = load
     shown = {} if examples is None else {"shots_from": str(examples)}
-    settings = {**column_settings(recipe), **model.settings, **shown}
-    opened = open_any(model.place, task=recipe.task, advance=advance, **settings)
+    settings: dict[str, Any] = {**column_settings(recipe), **model.settings, **shown}
+    opened = load(model.place, task=recipe.task, advance=advance, **settings)
     return LoadedModel(TASKS[recipe.task], opened, model.place)
 
 

@@ -16,17 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gonie.experiments.values import split_values
-from gonie.tasks.load import is_model
+from gonie.tasks.load import LANGUAGE_MODEL, is_in_context, is_model
 
 PLACE = "{size}"
 """Stands for the training size in settings of a recipe."""
-IN_CONTEXT = "llm:"
-"""Begins the name of an in-context model."""
 NAME = re.compile(r"(?P<name>[^=:/\\]+)=(?P<rest>.+)", re.DOTALL)
 KEY = re.compile(r"[a-z]\w*\.[\w.-]+\s*=")
 MODEL_KEY = re.compile(r"[a-z]\w*(\.[^=:]+)?\s*=")
 SETTINGS = re.compile(rf"(?P<recipe>.+?):(?P<settings>{KEY.pattern}.*)", re.DOTALL)
-MODEL_SETTINGS = re.compile(rf"(?P<place>{IN_CONTEXT}.+?):(?P<settings>{MODEL_KEY.pattern}.*)", re.DOTALL)
+MODEL_SETTINGS = re.compile(rf"(?P<place>{LANGUAGE_MODEL}.+?):(?P<settings>{MODEL_KEY.pattern}.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class ExistingModel:
     @property
     def in_context(self) -> bool:
         """Whether it is an in-context model, which may show labelled examples with each text."""
-        return self.place.startswith(IN_CONTEXT)
+        return is_in_context(self.place)
 
 
 def split_models(arguments: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -67,7 +65,7 @@ def split_models(arguments: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, 
     models: list[str] = []
     for argument in arguments:
         name, place = _named(argument)
-        if place.startswith(IN_CONTEXT):
+        if is_in_context(place):
             models.append(argument)
         elif is_model(Path(place).expanduser()):
             folder = Path(place).expanduser().absolute()
@@ -89,7 +87,7 @@ def read_recipe(argument: str) -> ComparedRecipe:
 def read_model(argument: str) -> ExistingModel:
     """Return the model of an argument. Settings (``:key=value,…``) are those of in-context models."""
     name, place = _named(argument)
-    match = MODEL_SETTINGS.fullmatch(place) if place.startswith(IN_CONTEXT) else None
+    match = MODEL_SETTINGS.fullmatch(place) if is_in_context(place) else None
     if match is None:
         return ExistingModel(name or argument, place)
     pairs = (part.partition("=") for part in _settings(match["settings"], MODEL_KEY))

@@ -24,7 +24,7 @@ from gonie.reports.explanations.screen import ExplanationScreen
 from gonie.runtime.bundle import read_about
 from gonie.system.files import atomic_write, is_stream
 from gonie.tasks.explanation import ExplainedModel, HeldOutFile
-from gonie.tasks.load import find_bundle
+from gonie.tasks.load import find_bundle, refuse_in_context
 from gonie.tasks.loaded import load_model
 from gonie.tasks.run_files import SAMPLES
 from gonie.text.report import count
@@ -58,6 +58,7 @@ def explain_folder(
     Prints the explanations, and writes a page to ``html`` if given. ``methods`` are the names of methods and
     ``options`` the options of the task, as given on the command line. ``on`` is a file of held-out items.
     """
+    refuse_in_context(folder)
     loaded = load_model(folder)
     model = loaded.explained(options)
     check_texts(texts, len(loaded.task.sample), call=f"gonie explain {quote(str(folder))}")

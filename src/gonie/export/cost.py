@@ -17,7 +17,8 @@ import gonie
 imported = time.perf_counter()
 model = gonie.load(sys.argv[1])
 loaded = time.perf_counter()
-model(*sys.argv[2:], **({"vectors": [0.0] * model.vector_width} if model.vector_width else {}))
+width = getattr(model, "vector_width", 0)
+model(*sys.argv[2:], **({"vectors": [0.0] * width} if width else {}))
 answered = time.perf_counter()
 status = pathlib.Path("/proc/self/status")  # if it exists; ru_maxrss includes the parent's peak
 found = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None

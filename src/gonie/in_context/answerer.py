@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -64,6 +66,13 @@ class Answerer:
         self._cache = cache
         self._advance = advance
         self._failures = 0
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the answers depend on, besides the texts: model, prompt and examples."""
+        examples = () if self._finder is None else self._finder.examples
+        facts = [answer_key(self.chat.identity, self.prompt.messages("", examples)), self._shots]
+        return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def messages(self, text: str) -> list[Message]:
         """Return the messages about a text."""

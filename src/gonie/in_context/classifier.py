@@ -40,6 +40,16 @@ class InContextClassifier(BundledModel):
         """What the answers cost, and what was wrong with them."""
         return self._answerer.usage
 
+    @property
+    def digest(self) -> str:
+        """A digest that changes if the answers may change."""
+        return self._answerer.digest
+
+    @property
+    def at_once(self) -> int:
+        """How many texts are asked about at once."""
+        return self._answerer.chat.at_once
+
     def predicts(self) -> str:
         """Say what the model predicts: ``2 labels: bad, good``."""
         return listed(self.labels, "label")
@@ -73,7 +83,7 @@ class InContextClassifier(BundledModel):
 
     def _classification(self, text: LabelledText, answer: ModelAnswer) -> Classification:
         if answer.failure:
-            return self._result(text, (), (f"no answer: {answer.failure}",))
+            return self._result(text, (), (f"no answer: {answer.failure}",), failed=True)
         parsed = self._answerer.prompt.form.read_labels(answer.content, several=self.multi_label)
         known = tuple(dict.fromkeys(label for label in parsed.labels if label in self.labels))
         unknown = sum(label not in self.labels for label in parsed.labels)
@@ -84,9 +94,12 @@ class InContextClassifier(BundledModel):
             dropped=Counter({UNKNOWN_LABEL: unknown} if unknown else {}),
         )
         self.usage.add_read(read)
-        return self._result(text, known, tuple(read.notes()))
+        lost = not known and not self.multi_label  # the text has a label, but not one that is known
+        return self._result(text, known, tuple(read.notes()), failed=bool(read.malformed) or lost)
 
-    def _result(self, text: LabelledText, labels: tuple[str, ...], notes: tuple[str, ...]) -> Classification:
+    def _result(
+        self, text: LabelledText, labels: tuple[str, ...], notes: tuple[str, ...], *, failed: bool
+    ) -> Classification:
         return Classification(
             text=text.text,
             label=labels[0] if labels else "",
@@ -95,4 +108,5 @@ class InContextClassifier(BundledModel):
             labels=labels,
             notes=notes,
             multi_label=self.multi_label,
+            failed=failed,
         )

@@ -73,6 +73,7 @@ class InContextSettings(BaseModel):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> InContextSettings:
         """Return the settings with these values, or raise an error that names the first wrong one."""
+        values = _nested(values)
         known = list(cls.model_fields)
         if unknown := [name for name in values if name not in known]:
             near = get_close_matches(unknown[0], known, n=1)
@@ -109,10 +110,22 @@ def parse_settings(pairs: Sequence[str]) -> dict[str, Any]:
         name = name.strip()
         if not equals or not name:
             raise InputError(f"expected KEY=VALUE, got {pair!r}", fix="For example: --llm format=lines")
-        if name.startswith(DESCRIBE):
-            found.setdefault("describe", {})[name.removeprefix(DESCRIBE)] = value.strip()
-        else:
-            found[name] = _parsed_object(value) if name == "body" else value
+        found[name] = value
+    return _nested(found)
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the descriptions ``describe.LABEL`` in one value, and ``body`` as an object."""
+    found = {name: value for name, value in values.items() if not name.startswith(DESCRIBE)}
+    described = {
+        name.removeprefix(DESCRIBE): value.strip()
+        for name, value in values.items()
+        if name.startswith(DESCRIBE)
+    }
+    if described:
+        found["describe"] = {**found.get("describe", {}), **described}
+    if isinstance(body := found.get("body"), str):
+        found["body"] = _parsed_object(body)
     return found
 
 

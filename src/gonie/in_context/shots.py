@@ -25,7 +25,7 @@ class ShotFinder:
     """Finds the examples that are most similar to a text."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
-        self._examples = examples
+        self.examples = examples
         self._bag = NGramBag.fit([example.text for example in examples], ngrams=GRAMS)
         flat, offsets = self._bag.encode(example.text for example in examples)
         rows = np.repeat(np.arange(len(examples)), np.diff(offsets))
@@ -43,7 +43,7 @@ class ShotFinder:
     def similarities(self, text: str) -> NDArray[np.float64]:
         """Return the similarity of each example to a text: (N,)."""
         flat, _ = self._bag.encode([text])
-        scores = np.zeros(len(self._examples))
+        scores = np.zeros(len(self.examples))
         for gram in np.unique(flat).tolist():
             own = slice(self._starts[gram], self._starts[gram + 1])
             scores[self._rows[own]] += self._weights[own]
@@ -55,15 +55,15 @@ class ShotFinder:
         The text itself is never among them. Each of ``labels`` that has an example has one among them, if
         ``number`` is at least the number of labels.
         """
-        if number == 0 or not self._examples:
+        if number == 0 or not self.examples:
             return []
         ranked = np.argsort(-np.round(self.similarities(text), DECIMALS), kind="stable").tolist()
         bare = text.strip()
-        others = (self._examples[at] for at in ranked if self._examples[at].text.strip() != bare)
+        others = (self.examples[at] for at in ranked if self.examples[at].text.strip() != bare)
         return covering(others, number, self._known(labels))[::-1]
 
     def _known(self, labels: Collection[str]) -> set[str]:
-        return set(labels) & {name for example in self._examples for name in example.names()}
+        return set(labels) & {name for example in self.examples for name in example.names()}
 
 
 def covering(ranked: Iterable[Example], number: int, labels: Collection[str]) -> list[Example]:

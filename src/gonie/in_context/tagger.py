@@ -44,6 +44,16 @@ class InContextTagger(TextTagger):
         """What the answers cost, and what was wrong with them."""
         return self._answerer.usage
 
+    @property
+    def digest(self) -> str:
+        """A digest that changes if the answers may change."""
+        return self._answerer.digest
+
+    @property
+    def at_once(self) -> int:
+        """How many sentences are asked about at once."""
+        return self._answerer.chat.at_once
+
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> InContextTagger:
         """Return the tagger itself. Other decoding settings raise an error."""
         if by != "viterbi" or bias:
@@ -78,7 +88,7 @@ class InContextTagger(TextTagger):
         """Return the tagging that an answer means."""
         length = len(sentence.tokens)
         if answer.failure:
-            return Tagging(tags=("O",) * length, notes=(f"no answer: {answer.failure}",))
+            return Tagging(tags=("O",) * length, notes=(f"no answer: {answer.failure}",), failed=True)
         parsed = self._answerer.prompt.form.read_spans(answer.content, sentence.text)
         placed = place_mentions(parsed.mentions, sentence, self._types)
         read = ReadAnswer(
@@ -93,6 +103,7 @@ class InContextTagger(TextTagger):
             tags=tuple(from_spans(placed.spans, length, IOB2)),
             spans=tuple(TokenSpan(*span, None) for span in placed.spans),
             notes=tuple(read.notes()),
+            failed=bool(read.malformed),
         )
 
 

@@ -148,8 +148,11 @@ class Usage:
             "seconds_per_text": self.seconds_per_text,
         }
 
-    def lines(self) -> list[str]:
-        """Return all counts as lines for the user, none if nothing was asked."""
+    def lines(self, *, failed: str = "scored as empty") -> list[str]:
+        """Return all counts as lines for the user, none if nothing was asked.
+
+        ``failed`` says what happens to texts without an answer.
+        """
         if not self.texts:
             return []
         retried = f", retries: {self.retries:,}" if self.retries else ""
@@ -168,9 +171,7 @@ class Usage:
         if self.failed:
             shown = "; ".join(f"{place} ({reason})" for place, reason in self.failed[:SHOWN])
             more = "; …" if len(self.failed) > SHOWN else ""
-            found.append(
-                f"warning: no answer for {count(len(self.failed), 'text')}, scored as empty: {shown}{more}"
-            )
+            found.append(f"warning: no answer for {count(len(self.failed), 'text')}, {failed}: {shown}{more}")
         return found
 
     def _tokens_line(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Protocol
 
 from gonie.metrics.bootstrap import Floats
@@ -39,8 +40,8 @@ class ClassError:
 
     ``gold`` or ``predicted`` is None on the side that does not have the label. ``confidence`` is the
     probability of the wrong decision: of the predicted label, or that a missed label does not hold.
-    ``gold_probability`` is the predicted probability of the gold label. It is None if there is no gold label
-    or the model does not have it.
+    Without probabilities, it is 1. ``gold_probability`` is the predicted probability of the gold label. It is
+    None if there is no gold label, the model does not have it, or there are no probabilities.
     """
 
     confidence: float
@@ -63,19 +64,23 @@ Pair = tuple[str | None, str | None]
 def list_class_errors(
     gold: Sequence[Labelled],
     predicted: Sequence[Labels],
-    probabilities: Floats,
+    probabilities: Floats | None,
     columns: Mapping[str, int],
 ) -> list[ClassError]:
     """Return the errors of all texts, the most confident first, ties in file order.
 
-    ``probabilities`` is (N, K). ``columns`` maps each label of the model to its column.
+    ``probabilities`` is (N, K), or None if they are not known. ``columns`` maps each label of the model to
+    its column.
     """
 
     def errors() -> Iterator[ClassError]:
-        for text, given, chances in zip(gold, predicted, probabilities, strict=True):
+        rows = repeat(None, len(gold)) if probabilities is None else probabilities
+        for text, given, chances in zip(gold, predicted, rows, strict=True):
             for pair in wrong_pairs(text.labels, given):
                 one, other = (
-                    float(chances[columns[label]]) if label is not None and label in columns else None
+                    None
+                    if chances is None or label is None or label not in columns
+                    else float(chances[columns[label]])
                     for label in pair
                 )
                 yield ClassError(

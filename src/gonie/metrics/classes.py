@@ -40,7 +40,8 @@ class ClassEvaluation:
     For single-label texts, micro precision, recall and F1 all equal accuracy. For multi-label texts
     (``multi_label``), accuracy is the share of texts with exactly the gold labels; ``confusion`` is None.
     ``auc`` is set for two labels, ``relations`` for labels of SemEval-2010 task 8, and ``lengths`` if the
-    lengths of the texts were given. ``unknown_labels`` counts the gold labels that the model cannot predict.
+    lengths of the texts were given. Without probabilities, ``calibration``, ``risk_coverage`` and ``auc`` are
+    None. ``unknown_labels`` counts the gold labels that the model cannot predict.
     They count as missed and enter the macro average with 0.
     """
 
@@ -49,8 +50,8 @@ class ClassEvaluation:
     right: int
     scores: SpanScores
     confusion: Confusion | None
-    calibration: Calibration
-    risk_coverage: RiskCoverage
+    calibration: Calibration | None
+    risk_coverage: RiskCoverage | None
     auc: float | None
     relations: RelationScores | None
     lengths: tuple[LengthScore, ...]
@@ -103,8 +104,10 @@ class ClassEvaluation:
             "relation_f1": None if self.relations is None else self.relations.f1,
             "relations": None if self.relations is None else self.relations.to_json(),
             "intervals": None if self.intervals is None else self.intervals.to_json(),
-            "calibration": {**self.calibration.to_json(), "nll_left_out": self.unknown},
-            "risk_coverage": self.risk_coverage.to_json(),
+            "calibration": None
+            if self.calibration is None
+            else {**self.calibration.to_json(), "nll_left_out": self.unknown},
+            "risk_coverage": None if self.risk_coverage is None else self.risk_coverage.to_json(),
             "lengths": [score.to_json() for score in self.lengths],
             "confusion": None if self.confusion is None else self.confusion.to_json(),
             "unknown_labels": dict(self.unknown_labels),
@@ -117,7 +120,7 @@ class ClassEvaluation:
 def evaluate_classes(
     gold: Sequence[Labelled],
     predicted: Sequence[Labels],
-    probabilities: npt.ArrayLike,
+    probabilities: npt.ArrayLike | None,
     labels: Sequence[str],
     *,
     multi_label: bool = False,
@@ -127,13 +130,14 @@ def evaluate_classes(
 ) -> ClassEvaluation:
     """Score predicted labels of texts against their gold labels.
 
-    ``probabilities`` (N, K) has one column per label in ``labels``, the labels of the model. With
-    ``multi_label``, a text may have any number of labels and each probability stands alone. Otherwise a text
-    has one label and its probabilities sum to 1. A prediction without a label is an error of the model.
+    ``probabilities`` (N, K) has one column per label in ``labels``, the labels of the model. It is None for a
+    model that gives only labels. With ``multi_label``, a text may have any number of labels and each
+    probability stands alone. Otherwise a text has one label and its probabilities sum to 1. A prediction
+    without a label is an error of the model.
     ``lengths`` (tokens per text) is used for the scores by length. ``bootstrap`` is the number of resamples;
     0 computes no intervals, and neither does a single text.
     """
-    chances = np.asarray(probabilities, dtype=np.float64)
+    chances = None if probabilities is None else np.asarray(probabilities, dtype=np.float64)
     _check(gold, predicted, chances, labels, multi_label=multi_label)
     if lengths is not None and len(lengths) != len(gold):
         raise InputError(f"expected lengths of {len(gold)} texts, got lengths of {len(lengths)}")
@@ -143,7 +147,9 @@ def evaluate_classes(
     scores, counts = SpanScores.from_spans(truth, guess), _counts(truth, guess)
     unknown = _unknown(gold, columns)
     targets = _indicators(gold, columns) if multi_label else _ids(gold, columns)
-    ranking = _ranking(chances, targets) if len(labels) == 2 and not multi_label and not unknown else None
+    ranking = None
+    if chances is not None and len(labels) == 2 and not multi_label and not unknown:
+        ranking = _ranking(chances, targets)
     relations = None
     if not multi_label and are_relations({*labels, *unknown}):
         sides = [text.labels[0] for text in gold], [given[0] if given else NO_LABEL for given in predicted]
@@ -154,8 +160,8 @@ def evaluate_classes(
         right=int(_right(counts).sum()),
         scores=scores,
         confusion=None if multi_label else Confusion.from_spans(truth, guess),
-        calibration=measure_calibration(chances, targets),
-        risk_coverage=risk_coverage(*_answers(chances, targets)),
+        calibration=None if chances is None else measure_calibration(chances, targets),
+        risk_coverage=None if chances is None else risk_coverage(*_answers(chances, targets)),
         auc=None if ranking is None else ranking.area,
         relations=relations,
         lengths=() if lengths is None else length_scores(lengths, counts, resamples=bootstrap, seed=seed),
@@ -178,7 +184,7 @@ def evaluate_classes(
 def _check(
     gold: Sequence[Labelled],
     predicted: Sequence[Labels],
-    probabilities: Floats,
+    probabilities: Floats | None,
     labels: Sequence[str],
     *,
     multi_label: bool,
@@ -190,13 +196,8 @@ def _check(
         raise InputError(f"expected labels for {len(gold)} texts, got labels for {len(predicted)}")
     if len(set(labels)) != len(labels) or not labels:
         raise InputError(f"the model's labels must be distinct and not empty, got {list(labels)}")
-    if probabilities.shape != (len(gold), len(labels)):
-        shape = f"({len(gold)} texts, {len(labels)} labels)"
-        raise InputError(f"expected probabilities of shape {shape}, got {probabilities.shape}")
-    if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # also false for nan
-        raise InputError(
-            "some probabilities are not between 0 and 1", fix="Pass probabilities, not raw scores"
-        )
+    if probabilities is not None:
+        _check_probabilities(probabilities, len(gold), len(labels))
     known = set(labels)
     for text, given in zip(gold, predicted, strict=True):
         path, line = text.path or None, text.line or None
@@ -207,6 +208,16 @@ def _check(
             what = "labels" if multi_label else "at most one label"
             message = f"the prediction must be {what} of the model, got {list(given)}"
             raise InputError(message, path=path, line=line)
+
+
+def _check_probabilities(probabilities: Floats, texts: int, labels: int) -> None:
+    if probabilities.shape != (texts, labels):
+        shape = f"({texts} texts, {labels} labels)"
+        raise InputError(f"expected probabilities of shape {shape}, got {probabilities.shape}")
+    if not ((probabilities >= -SLACK) & (probabilities <= 1 + SLACK)).all():  # also false for nan
+        raise InputError(
+            "some probabilities are not between 0 and 1", fix="Pass probabilities, not raw scores"
+        )
 
 
 def _spans(labels: Labels) -> list[TokenSpan]:

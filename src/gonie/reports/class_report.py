@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any, Protocol
 
 from gonie.messages import say
+from gonie.metrics.calibration import Calibration
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.lengths import LengthScore
@@ -69,6 +70,7 @@ def render_classes(
     or pairs.
     """
     errors = evaluation.errors()
+    decided = "labels" if evaluation.multi_label else noun
     return page(
         title,
         _head(evaluation, title, noun),
@@ -78,10 +80,10 @@ def render_classes(
                 "Labels": label_scores(evaluation.scores, evaluation.intervals),
                 "Relations": None if evaluation.relations is None else _relations(evaluation.relations),
                 "Confusion": _confusion(evaluation),
-                "Calibration": _calibration(evaluation, noun="labels" if evaluation.multi_label else noun),
-                "Risk and coverage": risk_section(
-                    evaluation.risk_coverage, noun="labels" if evaluation.multi_label else noun
-                ),
+                "Calibration": _calibration(evaluation, noun=decided),
+                "Risk and coverage": None
+                if evaluation.risk_coverage is None
+                else risk_section(evaluation.risk_coverage, noun=decided),
                 "By length": _lengths(evaluation.lengths, noun),
                 "Errors": _errors(errors, explain),
                 "Training": training_curve(curve or (), unit=noun.removesuffix("s")),
@@ -116,7 +118,8 @@ def _facts(evaluation: ClassEvaluation, noun: str) -> dict[str, str]:
     values["macro F1"] = percent(evaluation.scores.macro.f1)
     if evaluation.auc is not None:
         values["ROC AUC"] = percent(evaluation.auc)
-    values["calibration error"] = error_text(evaluation.calibration.width)
+    if evaluation.calibration is not None:
+        values["calibration error"] = error_text(evaluation.calibration.width)
     values[noun] = f"{evaluation.texts:,}"
     values["with errors"] = f"{evaluation.texts - evaluation.right:,}"
     return values
@@ -149,19 +152,22 @@ def _confusion(evaluation: ClassEvaluation) -> Markup | None:
     return fragment(note(CONFUSION_NOTE), confusion_table(evaluation.confusion, boundaries=False))
 
 
-def log_loss_text(evaluation: ClassEvaluation) -> str:
-    """Format the log loss, and say how many gold labels it leaves out."""
-    loss, unknown = evaluation.calibration.nll, evaluation.unknown
+def log_loss_text(calibration: Calibration, unknown: int) -> str:
+    """Format the log loss, and say how many gold labels it leaves out: those that are ``unknown``."""
+    loss = calibration.nll
     left_out = f" (without {count(unknown, 'label')} that the model does not have)" if unknown else ""
     return f"{'–' if loss is None else f'{loss:.4f}'}{left_out}"
 
 
-def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup:
+def _calibration(evaluation: ClassEvaluation, *, noun: str) -> Markup | None:
+    found = evaluation.calibration
+    if found is None:
+        return None
     scores = {
-        "log loss": say(log_loss_text(evaluation)),
-        "Brier score": f"{evaluation.calibration.brier:.4f}",
+        "log loss": say(log_loss_text(found, evaluation.unknown)),
+        "Brier score": f"{found.brier:.4f}",
     }
-    return calibration_section(evaluation.calibration, noun=noun, scores=scores)
+    return calibration_section(found, noun=noun, scores=scores)
 
 
 def _lengths(lengths: Sequence[LengthScore], noun: str) -> Markup | None:

@@ -10,13 +10,13 @@ from rich.console import Console
 class HasLines(Protocol):
     """Something that is shown as lines."""
 
-    def lines(self) -> list[str]:
-        """Return the lines."""
+    def lines(self, *, failed: str) -> list[str]:
+        """Return the lines. ``failed`` says what happens to texts without an answer."""
         ...
 
 
-def print_usage(console: Console, usage: HasLines) -> None:
+def print_usage(console: Console, usage: HasLines, *, failed: str = "scored as empty") -> None:
     """Print the lines below the scores, warnings in yellow."""
-    for line in usage.lines():
+    for line in usage.lines(failed=failed):
         style = "yellow" if line.startswith("warning:") else "dim"
         console.print(line, style=style, markup=False)

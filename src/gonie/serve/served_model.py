@@ -36,7 +36,7 @@ class ServedModel:
         self.name, self.folder = given
         self.loaded: LoadedModel = load_model(given.path, threads=threads)
         self.model: Any = self.loaded.model
-        if self.model.vector_width:
+        if self.loaded.vector_width:
             raise InputError(
                 f"{given.path} reads external vectors, which requests cannot have",
                 fix="Use it in Python (vectors=…), or with gonie tag or classify and --vectors FILE",

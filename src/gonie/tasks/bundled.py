@@ -62,8 +62,8 @@ def listed(names: Sequence[str], noun: str) -> str:
 class ModelUsage(Protocol):
     """What the answers of a model cost, and what was wrong with them."""
 
-    def lines(self) -> list[str]:
-        """Return it as lines for the user."""
+    def lines(self, *, failed: str = "scored as empty") -> list[str]:
+        """Return it as lines for the user. ``failed`` says what happens to texts without an answer."""
         ...
 
     def to_json(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from importlib import resources
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from gonie.errors import BundleError, GonieError, InputError, MissingExtraError
 from gonie.runtime.bundle import INDEX, Contents, read_bundle
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 BUNDLE = "bundle"  # the folder of the bundle inside a run folder
 RECIPE = "recipe.toml"
 LANGUAGE_MODEL = "llm:"  # the beginning of the address of an in-context model
+URL = re.compile(r"(?<=^llm:)(https?):/+")  # the beginning of a URL, which a Path writes with one slash
 HOST_AND_PORT = re.compile(r"[\w.-]+:\d+(/|$)")  # the beginning of a URL without its scheme
 
 
@@ -46,7 +47,7 @@ def load(
     language model an in-context model, which ``options`` are for. With ``task``, a model of another task
     raises an error.
     """
-    if isinstance(path, str | PathLike) and fspath(path).startswith(LANGUAGE_MODEL):
+    if is_in_context(path):
         return _open_in_context(path, threads, task, options)
     if options:
         raise InputError(
@@ -138,6 +139,20 @@ def _shipped_recipe(name: Path) -> str | None:
     return tomllib.loads(file.read_text("utf-8")).get("task", "tag") if file.is_file() else None
 
 
+def is_in_context(path: object) -> TypeGuard[ModelPath]:
+    """Return whether this is the address of a language model."""
+    return isinstance(path, str | PathLike) and fspath(path).startswith(LANGUAGE_MODEL)
+
+
+def refuse_in_context(path: object) -> None:
+    """Raise an error if this is the address of a language model, where a trained model is needed."""
+    if is_in_context(path):
+        place = URL.sub(r"\1://", fspath(path))
+        raise BundleError(
+            f"{place} is an in-context model, but this needs a trained one. Pass its run folder or bundle"
+        )
+
+
 def find_bundle(path: Path) -> Path:
     """Return the folder of the bundle: ``path`` itself, or the bundle inside a run folder."""
     from gonie.client.address import ServiceAddress, is_url
@@ -148,10 +163,7 @@ def find_bundle(path: Path) -> Path:
         raise BundleError(
             f"{url} is a service, but this needs the model itself. Pass its run folder or bundle"
         )
-    if str(path).startswith(LANGUAGE_MODEL):
-        raise BundleError(
-            f"{path} is an in-context model, but this needs a trained one. Pass its run folder or bundle"
-        )
+    refuse_in_context(path)
     if not path.exists() and is_model(RUNS / path):
         raise BundleError(f"{path}: folder not found. Did you mean {RUNS / path}?")
     if not path.exists() and (task := _shipped_recipe(path)) is not None:

@@ -101,6 +101,11 @@ class LoadedModel(NamedTuple):
         """What the answers of the model cost, if another program gives them."""
         return getattr(self.model, "usage", None)
 
+    @property
+    def vector_width(self) -> int:
+        """The width of the external vectors that every text must have; 0: the model reads none."""
+        return getattr(self.model, "vector_width", 0)
+
     def notes_on(self, file: str | PathLike[str]) -> list[str]:
         """Return a warning if the model was trained on this file, or a run that it started from."""
         from gonie.tasks.lineage import earlier_runs  # needs pydantic, unlike prediction
@@ -125,7 +130,7 @@ class LoadedModel(NamedTuple):
             raise GonieError("an ensemble cannot be explained. Explain one of its models")
         if self.task.explanation is None:
             raise GonieError(f"{self.folder} is a {self.task.model}, which cannot be explained")
-        if self.model.vector_width:
+        if self.vector_width:
             raise GonieError(
                 f"{self.folder} reads external vectors, and explanations of such models are not supported. "
                 "To see its errors: gonie evaluate MODEL FILE --vectors FILE --errors errors.tsv"

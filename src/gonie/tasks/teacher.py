@@ -4,7 +4,7 @@ A teacher answers examples in order. Its answers are written in blocks to an ``a
 ``answers.json``, so that an interrupted teacher goes on where it stopped. The index says what the answers
 depend on: the teacher, the examples and the settings. With N examples the folder has
 
-    confidences   (N)   the confidence of each answer, from 0 to 1
+    confidences   (N)   the confidence of each answer, from 0 to 1, or -1 without an answer
 
 and the arrays of the task (``tagging.answers``, ``classification.answers``).
 """
@@ -30,6 +30,10 @@ from gonie.text.schemes import OUTSIDE
 INDEX = "answers.json"
 NOUN = "the answers of a teacher"
 CONFIDENCES = "confidences"
+MISSING = -1.0
+"""The confidence of an example that the teacher could not answer. It is never learned."""
+TOGETHER = 16
+"""Examples that a model without probabilities is asked for at once; more would be lost by Ctrl-C."""
 BLOCK = 256
 """Examples that are answered together."""
 SAVED_EVERY = 10.0
@@ -154,6 +158,10 @@ class Answers:
                 fix="Use the answers of a teacher of the same task",
             )
         return found
+
+    def missing(self) -> NDArray[np.int64]:
+        """Return the numbers of the examples that the teacher could not answer."""
+        return np.flatnonzero(self.confidences == MISSING)
 
     def key(self) -> str:
         """Return a digest of what the answers depend on: the teacher, the text and the settings."""

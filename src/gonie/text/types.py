@@ -303,7 +303,8 @@ class Classification:
     ``scores`` has every label's probability. ``labels`` are the predicted labels: ``label`` alone, or, for
     multi-label models (``multi_label``), each label with a probability above one half, which may be none.
     ``tokens`` is the number of tokens read, 0 if it is not known. ``notes`` say what was left out.
-    ``entropies`` are known if an ensemble has labelled the text.
+    ``entropies`` are known if an ensemble has labelled the text. ``failed`` says that a model gave no answer,
+    or a malformed one.
     """
 
     text: str
@@ -315,6 +316,7 @@ class Classification:
     notes: tuple[str, ...] = ()
     multi_label: bool = False
     entropies: Entropies | None = field(default=None, compare=False)
+    failed: bool = field(default=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the object that ``gonie classify --output jsonl`` writes for a text."""

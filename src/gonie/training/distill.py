@@ -6,9 +6,9 @@ keys ``data.answers`` and ``loss.teacher``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -16,24 +16,29 @@ from typing import Any, Protocol, cast
 from torch import nn
 
 from gonie.errors import GonieError, InputError, OutputError, RecipeError, ResumeError
+from gonie.tasks.bundled import BundledModel
 from gonie.tasks.ensemble import combine
-from gonie.tasks.load import load
+from gonie.tasks.load import is_in_context, load
 from gonie.tasks.members import refuse_twice
 from gonie.tasks.paths import locate, missing_paths
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.run_files import BEST, TEACHER
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
-from gonie.tasks.teacher import INDEX, Answers, AnswerSettings, Teacher, write_answers
+from gonie.tasks.teacher import INDEX, Answers, AnswerSettings, Request, Teacher, write_answers
 from gonie.tasks.torch.job import Note
 from gonie.tasks.torch.task import TeachingTask
 from gonie.tasks.torch.trained import load_trained
 from gonie.tasks.written_recipe import toml_value
+from gonie.text.report import count
+from gonie.text.types import shortened
 from gonie.training.fit import choose_device, memory_errors
 from gonie.training.folder import RunFolder, lock_run, next_folder
 from gonie.training.loss_terms.table import check_terms
 from gonie.training.run import RunDisplay, RunResult, resume_run, start_run
 
+SHOWN = 5
+"""Examples without an answer that are named."""
 WITHOUT_TEACHER = "without teacher"
 """The name of the variant of the student that learns only the gold labels."""
 
@@ -49,15 +54,17 @@ class DistillObserver(RunDisplay, Protocol):
 class Distillation:
     """A teacher, the recipe of a student, and unlabelled text.
 
-    ``teacher`` are run folders or bundles, several for an ensemble, or one ``Teacher`` of another kind.
+    ``teacher`` are run folders, bundles or loaded models, several for an ensemble, or one ``Teacher`` of
+    another kind. ``loading`` are the options of an in-context model (``llm:…``), which teaches alone.
     """
 
-    teacher: Sequence[str | PathLike[str]] | Teacher
+    teacher: Sequence[str | PathLike[str] | BundledModel] | Teacher
     recipe: str | Path
     """The name or the file of the recipe."""
     changes: Sequence[str]
     """Changes of the recipe, ``key=value``."""
     answers: AnswerSettings
+    loading: Mapping[str, Any] = field(default_factory=dict)
     compare: bool = False
     """Whether the student is also trained without the teacher, for comparison."""
 
@@ -100,11 +107,12 @@ def distill(
         models: list[Any] = []
         teacher: Any = request.teacher
         if isinstance(teacher, Sequence):
-            models, networks = open_models(teacher, recipe, display.note)
+            models, networks = open_models(teacher, recipe, display.note, request.loading)
             teacher = half.teacher_of(models, networks, recipe, request.answers)
         asked = half.answer_request(recipe, teacher, request.answers, display.note)
         with memory_errors(), lock_run(folder):
             answers = write_answers(asked, folder / TEACHER, display.answered)
+        _note_missing(asked, answers, display.note)
     except BaseException:
         if made:
             with suppress(OSError):  # the folder is not empty if there are answers
@@ -114,9 +122,22 @@ def distill(
     if result is None:
         return None
     predictor = teacher if not models else models[0] if len(models) == 1 else combine(models)
-    given = () if not models else cast("Sequence[str | PathLike[str]]", request.teacher)
-    return Distilled(
-        result=result, teacher=predictor, recipe=recipe, answers=answers, models=tuple(map(Path, given))
+    folders = tuple(model.origin.path for model in models if model.origin is not None)
+    return Distilled(result=result, teacher=predictor, recipe=recipe, answers=answers, models=folders)
+
+
+def _note_missing(asked: Request, answers: Answers, note: Note) -> None:
+    """Name the examples that the teacher could not answer."""
+    missing = answers.missing()
+    if not len(missing):
+        return
+    examples = (asked.examples[row] for row in missing[:SHOWN].tolist())
+    texts = (each.surface if hasattr(each, "surface") else each.text for each in examples)
+    shown = "; ".join(repr(shortened(text)) for text in texts)
+    more = "; …" if len(missing) > SHOWN else ""
+    note(
+        f"warning: {count(len(missing), 'unlabelled example')} of {len(answers):,} without an answer, left "
+        f"out: {shown}{more}"
     )
 
 
@@ -184,14 +205,29 @@ def _check_folder(run: RunFolder, *, resume: bool) -> bool:
 
 
 def open_models(
-    paths: Sequence[str | PathLike[str]], recipe: CorpusRecipe, note: Note
+    paths: Sequence[str | PathLike[str] | BundledModel],
+    recipe: CorpusRecipe,
+    note: Note,
+    loading: Mapping[str, Any] = {},
 ) -> tuple[list[Any], dict[int, nn.Module]]:
     """Load the models of a teacher. Also return networks on the GPU, if the student is trained there.
 
     The networks are those of models in run folders, by the number of the model. ``note`` receives that others
-    answer on the CPU.
+    answer on the CPU. ``loading`` are the options of an in-context model.
     """
-    models: list[Any] = [load(path) for path in paths]
+    if len(paths) > 1 and (alone := [path for path in paths if is_in_context(path)]):
+        raise InputError(
+            f"--ensemble needs probabilities, which {alone[0]} does not give",
+            fix="Pass it as the only teacher",
+        )
+    models: list[Any] = [
+        path
+        if isinstance(path, BundledModel)
+        else load(path, task=recipe.task, **loading)
+        if is_in_context(path)
+        else load(path)
+        for path in paths
+    ]
     task = TASKS[recipe.task]
     for path, model in zip(paths, models, strict=True):
         if model.task != recipe.task:
@@ -199,15 +235,17 @@ def open_models(
                 f"the teacher {path} is a {TASKS[model.task].model}, and the recipe trains a {task.model}",
                 fix="Use a teacher and a recipe of the same task",
             )
+    if len(models) == 1 and not getattr(models[0], "has_probabilities", True):
+        return models, {}
     refuse_twice(models)
     combine(models)  # checks that their labels are the same
     device = choose_device(recipe.train)
     if device.type != "cuda":
         return models, {}
     networks = {
-        number: load_trained(Path(path)).model.to(device)
-        for number, path in enumerate(paths)
-        if (Path(path) / BEST).is_file()
+        number: load_trained(model.origin.path).model.to(device)
+        for number, model in enumerate(models)
+        if model.origin is not None and (model.origin.path / BEST).is_file()
     }
     if len(networks) < len(models):
         note("teachers that are bundles without a run folder answer on the CPU")

@@ -13,7 +13,7 @@ from gonie.export.driver import Exported, export_model
 from gonie.export.exportable import Exportable
 from gonie.runtime.bundle import INDEX, read_bundle
 from gonie.tasks.external import RecipeVectors
-from gonie.tasks.load import bundle_kinds, find_bundle
+from gonie.tasks.load import bundle_kinds, find_bundle, refuse_in_context
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.torch.example_task import example_task
 from gonie.tasks.torch.prepare import read_dev
@@ -35,6 +35,7 @@ def export_run(
 
 def open_run(run: Path, data: Path | None, note: Note) -> Exportable:
     """Load the model of a run folder, with examples to verify its export on."""
+    refuse_in_context(run)
     trained = load_trained(run)
     bundle = read_bundle(find_bundle(run), bundle_kinds())
     examples = read_dev(_with_data(trained.recipe, data), note)

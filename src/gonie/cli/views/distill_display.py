@@ -13,10 +13,14 @@ from rich.text import Text
 
 from gonie.cli.views.training_display import TrainingDisplay
 from gonie.messages import say
+from gonie.reports.usage_lines import print_usage
 
 if TYPE_CHECKING:
     from gonie.experiments.distilled import ComparedModels, ModelFigures
+    from gonie.tasks.bundled import ModelUsage
 
+FAILED = "not learned, or scored as empty"
+"""What happens to texts without an answer: unlabelled ones, or held-out ones."""
 COLUMNS = ("", "tokens/s", "ms", "MB")
 
 
@@ -51,6 +55,11 @@ class DistillDisplay(TrainingDisplay):
         for model in models.models:
             table.add_row(*map(Text, _cells(model)))
         self._console.print(table)
+
+    def used(self, usage: ModelUsage | None) -> None:
+        """Print what the answers of an in-context teacher cost."""
+        if usage is not None:
+            print_usage(self._console, usage, failed=FAILED)
 
 
 def _cells(model: ModelFigures) -> list[str]:

@@ -20,7 +20,7 @@ from gonie.features.text_corpus import TextCorpus
 from gonie.system.array_folder import Array
 from gonie.tasks.classification.classifier import TextClassifier
 from gonie.tasks.members import name_of
-from gonie.tasks.teacher import CONFIDENCES, Answers, AnswerSettings, check_labels
+from gonie.tasks.teacher import CONFIDENCES, MISSING, TOGETHER, Answers, AnswerSettings, check_labels
 from gonie.text.labelled_text import LabelledText
 from gonie.text.schemes import OUTSIDE
 from gonie.text.types import Classification
@@ -31,9 +31,13 @@ CHANCES = "teacher.chances"
 
 @dataclass(frozen=True)
 class LabelAnswer:
-    """The probability of each label of the teacher: (K,)."""
+    """The probability of each label of the teacher: (K,).
+
+    ``missing`` says that the teacher could not answer, so that nothing is learned.
+    """
 
     chances: NDArray[np.floating]
+    missing: bool = False
 
 
 class TextTeacher(Protocol):
@@ -97,18 +101,20 @@ class ClassifierTeacher:
 class HardTextTeacher:
     """A model that gives only labels, such as an in-context model."""
 
-    def __init__(self, model: LabelsTexts, *, name: str, digest: str) -> None:
+    def __init__(self, model: LabelsTexts, *, name: str, digest: str, together: int = TOGETHER) -> None:
         self._model = model
+        self._together = together
         self.labels = tuple(model.labels)
         self.multi_label = model.multi_label
         self.name = name
         self.digest = digest
 
     def answers(self, examples: Sequence[LabelledText]) -> Iterator[LabelAnswer]:
-        """Yield the answer to each text, one at a time."""
-        for text in examples:
-            (found,) = self._model.pipe([text])
-            yield LabelAnswer(np.array([float(label in found.labels) for label in self.labels]))
+        """Yield the answer to each text. A few are asked for together."""
+        for first in range(0, len(examples), self._together):
+            for found in self._model.pipe(examples[first : first + self._together]):
+                chances = np.array([float(label in found.labels) for label in self.labels])
+                yield LabelAnswer(chances, missing=found.failed)
 
 
 def with_temperature(
@@ -160,6 +166,7 @@ def pack(
     """Return the arrays of a block of answers."""
     chances = np.stack([conversion.chances(answer) for answer in answers])  # (N, K)
     sure = np.maximum(chances, 1 - chances).min(axis=1) if conversion.multi_label else chances.max(axis=1)
+    sure[[answer.missing for answer in answers]] = MISSING
     return {CONFIDENCES: sure.astype(np.float32), "chances": chances.astype(np.float16).ravel()}
 
 

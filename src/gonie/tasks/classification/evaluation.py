@@ -73,6 +73,7 @@ class TextEvaluator:
             labels=model.labels,
             multi_label=model.multi_label,
             classify=model.pipe,
+            has_probabilities=model.has_probabilities,
         )
         lines = [f"{number:,} {note}" for note, number in notes.most_common()]
         return TextFileScores(scored.evaluate(), [*source.report.lines(), *lines], scored)

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gonie.messages import say
+from gonie.metrics.calibration import Calibration
 from gonie.metrics.class_errors import ClassError
 from gonie.metrics.classes import ClassEvaluation
 from gonie.metrics.labels import Confusion
@@ -33,7 +34,8 @@ def print_class_evaluation(console: Console, evaluation: ClassEvaluation, *, nou
         console.print(_confusions(evaluation.confusion, noun))
     if len(evaluation.lengths) > 1:
         console.print(_lengths(evaluation, noun))
-    console.print(_calibration(evaluation))
+    if evaluation.calibration is not None:
+        console.print(_calibration(evaluation.calibration, evaluation.unknown))
     print_unknown(console, evaluation.unknown_labels)
     console.print(Text(how_classes_scored(evaluation, noun), style="dim"))
 
@@ -68,10 +70,9 @@ def _lengths(evaluation: ClassEvaluation, noun: str) -> Table:
     return grid
 
 
-def _calibration(evaluation: ClassEvaluation) -> Text:
-    calibration = evaluation.calibration
+def _calibration(calibration: Calibration, unknown: int) -> Text:
     line = calibration_line(calibration)
-    line.append(say(f"  log loss {log_loss_text(evaluation)}"))
+    line.append(say(f"  log loss {log_loss_text(calibration, unknown)}"))
     return line.append(say(f"  Brier score {calibration.brier:.4f}"))
 
 

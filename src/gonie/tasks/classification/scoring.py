@@ -77,13 +77,17 @@ def score_labels(
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedTexts:
-    """Texts with their gold labels and their classifications. ``classify`` classifies further texts."""
+    """Texts with their gold labels and their classifications. ``classify`` classifies further texts.
+
+    A model without probabilities is scored without calibration.
+    """
 
     gold: Sequence[LabelledText]
     answers: Sequence[Classification]
     labels: Sequence[str]
     multi_label: bool
     classify: Classify
+    has_probabilities: bool = True
     unused: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -101,6 +105,8 @@ class PredictedTexts:
 
     def uncertainties(self) -> dict[str, list[float]]:
         """Return how uncertain the model is of each text, by the name of the score."""
+        if not self.has_probabilities:
+            return {}
         return by_score(
             {"lowest": self._doubt(answer), **entropy_scores(answer.entropies)} for answer in self.answers
         )
@@ -113,13 +119,15 @@ class PredictedTexts:
 
     def evaluate(self, *, bootstrap: int = 1000) -> ClassEvaluation:
         """Score the texts."""
+        chances = [[given.scores[label] for label in self.labels] for given in self.answers]
+        lengths = [given.tokens for given in self.answers]
         return evaluate_classes(
             self.gold,
             [given.labels for given in self.answers],
-            [[given.scores[label] for label in self.labels] for given in self.answers],
+            chances if self.has_probabilities else None,
             self.labels,
             multi_label=self.multi_label,
-            lengths=[given.tokens for given in self.answers],
+            lengths=lengths if any(lengths) else None,
             bootstrap=bootstrap,
         )
 

@@ -30,7 +30,7 @@ from gonie.system.array_folder import Array
 from gonie.tasks.members import name_of
 from gonie.tasks.tagging.labeller import Tagging
 from gonie.tasks.tagging.tagger import Scored, Tagger
-from gonie.tasks.teacher import CONFIDENCES, Answers, AnswerSettings, check_labels
+from gonie.tasks.teacher import CONFIDENCES, MISSING, TOGETHER, Answers, AnswerSettings, check_labels
 from gonie.text.label_map import LabelMap
 from gonie.text.schemes import OUTSIDE, Scheme, convert, type_names
 from gonie.text.types import Sentence
@@ -41,9 +41,6 @@ LEAST = 1e-3
 """The least probability of a stored tag. The rest of a token is shared by its stored tags."""
 TOKENS, SENTENCES = 4096, 64
 """The maximum size of a batch that is decoded at once."""
-
-TOGETHER = 16
-"""Sentences that a model without probabilities is asked for at once; more would be lost by Ctrl-C."""
 
 Ints = NDArray[np.int64]
 
@@ -57,11 +54,15 @@ class TagPath(NamedTuple):
 
 @dataclass(frozen=True)
 class TagAnswer:
-    """The best tag sequences of a sentence, best first and at least one, and the marginals if known."""
+    """The best tag sequences of a sentence, best first and at least one, and the marginals if known.
+
+    ``missing`` says that the teacher could not answer, so that nothing is learned from the tags.
+    """
 
     paths: Sequence[TagPath]
     marginals: NDArray[np.floating] | None = None
     """The probability of each tag of the teacher: (T, K). None: the teacher gives only tags."""
+    missing: bool = False
 
 
 class TagTeacher(Protocol):
@@ -157,8 +158,17 @@ class HardTagTeacher:
 
     has_marginals = False
 
-    def __init__(self, model: TagsSentences, *, scheme: Scheme, name: str, digest: str) -> None:
+    def __init__(
+        self,
+        model: TagsSentences,
+        *,
+        scheme: Scheme,
+        name: str,
+        digest: str,
+        together: int = TOGETHER,
+    ) -> None:
         self._model = model
+        self._together = together
         self.labels = tuple(model.labels)
         self.scheme = scheme
         self.name = name
@@ -166,9 +176,9 @@ class HardTagTeacher:
 
     def answers(self, examples: Sequence[Sentence]) -> Iterator[TagAnswer]:
         """Yield the answer to each sentence. A few are asked for together."""
-        for first in range(0, len(examples), TOGETHER):
-            for tagging in self._model.tag_sentences(examples[first : first + TOGETHER]):
-                yield TagAnswer([TagPath(tuple(tagging.tags), 1.0)])
+        for first in range(0, len(examples), self._together):
+            for tagging in self._model.tag_sentences(examples[first : first + self._together]):
+                yield TagAnswer([TagPath(tuple(tagging.tags), 1.0)], missing=tagging.failed)
 
 
 def _path_chances(lattices: Sequence[Lattice], candidates: Ints) -> NDArray[np.float64]:
@@ -272,7 +282,7 @@ def pack(
         marginals = conversion.marginals(answer, paths[0][0])  # (T, K)
         best = marginals.max(axis=1, keepdims=True)
         stored = (marginals >= LEAST) | (marginals == best)
-        confidences.append(float(best.min()))
+        confidences.append(MISSING if answer.missing else float(best.min()))
         sizes.append(stored.sum(axis=1))
         tags.append(np.nonzero(stored)[1])
         chances.append(marginals[stored])

@@ -34,7 +34,8 @@ class Tagging(NamedTuple):
 
     ``windows`` is the number of overlapping windows of a very long sentence, otherwise 1. ``candidates`` are
     the n-best taggings, if requested. ``entropies`` are known if an ensemble has tagged the sentence. A model
-    without probabilities gives no ``scores``. ``notes`` say what it could not use.
+    without probabilities gives no ``scores``. ``notes`` say what it could not use. ``failed`` says that it
+    gave no answer, or a malformed one.
     """
 
     tags: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Tagging(NamedTuple):
     candidates: tuple[Candidate, ...] = ()
     entropies: Entropies | None = None
     notes: tuple[str, ...] = ()
+    failed: bool = False
 
 
 class TagProbabilities(Protocol):

@@ -274,7 +274,7 @@ class AnsweredExamples(Examples, Protocol):
 
     @property
     def confidences(self) -> NDArray[np.floating]:
-        """The confidence of the teacher in each answer, from 0 to 1. Shape: (N,)."""
+        """The confidence of the teacher in each answer, from 0 to 1, or -1 without one. Shape: (N,)."""
         ...
 
     @property

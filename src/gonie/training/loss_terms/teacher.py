@@ -22,6 +22,7 @@ from gonie.system.array_folder import Array
 from gonie.tasks.classification.answers import CHANCES
 from gonie.tasks.section import Section
 from gonie.tasks.tagging.answers import MARGINALS, PATH_CHANCES, PATHS
+from gonie.tasks.teacher import MISSING
 from gonie.tasks.torch.example_batches import ExampleBatches
 from gonie.tasks.torch.job import AnsweredExamples, TaughtJob
 from gonie.training.loss_terms.term import TermContext, TermPart
@@ -233,6 +234,16 @@ def _confident(examples: AnsweredExamples, least: float, context: TermContext) -
     """Return the rows of the answers of at least this confidence. Note how many others there are."""
     rows = np.flatnonzero(examples.confidences >= least)
     noun = getattr(context.job, "noun", "examples")
+    missing = int((examples.confidences == MISSING).sum())
+    if missing == len(examples):
+        raise RecipeError(
+            [f"loss.{TERM}: the teacher could not answer any of the {missing:,} unlabelled {noun}"]
+        )
+    if missing:
+        context.note(
+            f"loss.{TERM}: {missing:,} of {len(examples):,} unlabelled {noun} left out, because the teacher "
+            "could not answer them"
+        )
     if not len(rows):
         raise RecipeError(
             [
@@ -240,7 +251,7 @@ def _confident(examples: AnsweredExamples, least: float, context: TermContext) -
                 f"unlabelled {noun}; the highest confidence is {examples.confidences.max():.3f}"
             ]
         )
-    if left_out := len(examples) - len(rows):
+    if left_out := len(examples) - missing - len(rows):
         context.note(
             f"loss.{TERM}: {left_out:,} of {len(examples):,} unlabelled {noun} left out, because the "
             f"confidence of the teacher is under {least:g}"

@@ -272,8 +272,9 @@ def read_text_dev(recipe: TextRecipe, note: Note) -> Sequence[LabelledText]:
     """Read only the dev texts of ``recipe``."""
     data = recipe.data.model_copy(update={"test": None, "leave_out": None, "size": None})
     alone = recipe.model_copy(update={"data": data})
-    everything = [] if data.files("dev") and not data.folds else read_split("train", alone, note)
-    _, dev, _ = _split(alone, everything, note)
+    if data.files("dev") and not data.folds:
+        return read_split("dev", alone, note)
+    _, dev, _ = _split(alone, read_split("train", alone, note), note)
     return dev
 
 

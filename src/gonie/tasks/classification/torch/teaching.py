@@ -10,13 +10,13 @@ import numpy as np
 from torch import nn
 
 from gonie.metrics.classes import evaluate_classes
-from gonie.tasks.classification.answers import ClassifierTeacher, LabelConversion, pack
+from gonie.tasks.classification.answers import ClassifierTeacher, HardTextTeacher, LabelConversion, pack
 from gonie.tasks.classification.classifier import GIVEN
 from gonie.tasks.classification.recipe import TextRecipe
 from gonie.tasks.classification.torch.answers import digest_texts, read_unlabelled_texts
 from gonie.tasks.classification.torch.data import read_text_held_out, training_labels
 from gonie.tasks.classification.torch.job import TORCH_BATCH
-from gonie.tasks.teacher import AnswerSettings, Request
+from gonie.tasks.teacher import TOGETHER, AnswerSettings, Request
 from gonie.tasks.torch.scorer import TorchTextScorer
 from gonie.tasks.torch.word_data import Note
 from gonie.text.label_map import LabelMap
@@ -26,11 +26,16 @@ from gonie.text.schemes import OUTSIDE
 
 def teacher_of(
     models: Sequence[Any], networks: Mapping[int, nn.Module], recipe: TextRecipe, settings: AnswerSettings
-) -> ClassifierTeacher:
-    """Return classifiers as the teacher of a student.
+) -> ClassifierTeacher | HardTextTeacher:
+    """Return classifiers, or one in-context model, as the teacher of a student.
 
     ``networks`` are torch networks that score in place of a classifier, by its number.
     """
+    first = models[0]
+    if not first.has_probabilities:
+        return HardTextTeacher(
+            first, name=first.usage.name, digest=first.digest, together=max(TOGETHER, first.at_once)
+        )
     members = [
         model.with_scorer(TorchTextScorer(networks[number]), TORCH_BATCH) if number in networks else model  # type: ignore[arg-type]
         for number, model in enumerate(models)
@@ -61,12 +66,15 @@ def held_out(recipe: TextRecipe) -> tuple[str, Sequence[LabelledText]]:
 
 
 def predict(model: Any, examples: Sequence[LabelledText]) -> tuple[list[tuple[str, ...]], int]:
-    """Return the labels of texts, by a classifier or another teacher, and the number of tokens it read."""
+    """Return the labels of texts, by a classifier or another teacher, and the number of tokens it read.
+
+    If that is not known, it is the number of words.
+    """
+    tokens = sum(len(each.text.split()) for each in examples)
     if hasattr(model, "pipe"):
         found = list(model.pipe(examples))
-        return [each.labels for each in found], sum(each.tokens for each in found)
+        return [each.labels for each in found], sum(each.tokens for each in found) or tokens
     answers = [answer.chances for answer in model.answers(examples)]
-    tokens = sum(len(each.text.split()) for each in examples)
     if model.multi_label:
         return [
             tuple(model.labels[k] for k in np.flatnonzero(chances >= GIVEN)) for chances in answers
@@ -84,8 +92,5 @@ def score(
     """Return the name and the value of the main score. ``rules`` rename the labels of the model."""
     labels = sorted({rules.get(label, label) for label in model.labels} - ({OUTSIDE} & set(rules.values())))
     given = [LabelMap(rules).of_text(each) for each in predicted]
-    chances = np.full((len(examples), len(labels)), 1 / len(labels))
-    found = evaluate_classes(
-        examples, given, chances, labels, multi_label=recipe.data.multi_label, bootstrap=0
-    )
+    found = evaluate_classes(examples, given, None, labels, multi_label=recipe.data.multi_label, bootstrap=0)
     return found.headline

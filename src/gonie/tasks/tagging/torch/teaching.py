@@ -12,12 +12,12 @@ from torch import nn
 from gonie.errors import InputError
 from gonie.features.encoding import close_labels
 from gonie.metrics.evaluation import evaluate
-from gonie.tasks.tagging.answers import TagConversion, TaggerTeacher, pack
+from gonie.tasks.tagging.answers import HardTagTeacher, TagConversion, TaggerTeacher, pack
 from gonie.tasks.tagging.recipe import TagRecipe
 from gonie.tasks.tagging.torch.answers import digest_sentences, read_unlabelled_sentences
 from gonie.tasks.tagging.torch.files import TagFiles
 from gonie.tasks.tagging.torch.job import TORCH_BATCH
-from gonie.tasks.teacher import AnswerSettings, Request
+from gonie.tasks.teacher import TOGETHER, AnswerSettings, Request
 from gonie.tasks.torch.scorer import TorchScorer
 from gonie.tasks.torch.word_data import Note
 from gonie.text.label_map import LabelMap
@@ -27,11 +27,20 @@ from gonie.text.types import Sentence
 
 def teacher_of(
     models: Sequence[Any], networks: Mapping[int, nn.Module], recipe: TagRecipe, settings: AnswerSettings
-) -> TaggerTeacher:
-    """Return taggers as the teacher of a student.
+) -> TaggerTeacher | HardTagTeacher:
+    """Return taggers, or one in-context model, as the teacher of a student.
 
     ``networks`` are torch networks that score in place of a tagger, by its number.
     """
+    first = models[0]
+    if not first.has_probabilities:
+        return HardTagTeacher(
+            first,
+            scheme=first.encoding.scheme,
+            name=first.usage.name,
+            digest=first.digest,
+            together=max(TOGETHER, first.at_once),
+        )
     unit = recipe.data.token_unit
     for model in models:
         if model.tokenizer.unit != unit:
