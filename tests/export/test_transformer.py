@@ -33,7 +33,7 @@ SENTENCES = [Sentence(tuple(line.split(" "))) for line in TEXT]
 def loaded(folder: Path, **settings: object) -> tuple[TransformerEmbedding, Encoding]:
     """Return an embedding with a learned mix, and an encoding with its sub-words."""
     config = TransformerConfig.model_validate({"path": str(folder), "at": "both", **settings})
-    source = LoadedTransformer.load(config, CorpusConfig(train="x"))
+    source = LoadedTransformer.load(config, CorpusConfig(train="x"), print)
     part = source.build(config).eval()
     with torch.no_grad():
         for mix in part.mixes.each():

@@ -119,7 +119,16 @@ def roberta(folder: Path, **changes: object) -> Path:
     return _saved(XLMRobertaModel(XLMRobertaConfig(**settings)), folder, sentence_pieces())
 
 
-TINY: dict[str, Callable[..., Path]] = {"bert": bert, "roberta": roberta}
+def electra(folder: Path, **changes: object) -> Path:
+    """Write a small ELECTRA with random weights, whose input is narrower than its layers."""
+    from transformers import ElectraConfig, ElectraModel
+
+    settings = {"vocab_size": 200, "embedding_size": 6, "hidden_size": 8, "num_hidden_layers": 2}
+    settings |= {"num_attention_heads": 2, "intermediate_size": 12, "max_position_embeddings": 24, **changes}
+    return _saved(ElectraModel(ElectraConfig(**settings)), folder, word_pieces())
+
+
+TINY: dict[str, Callable[..., Path]] = {"bert": bert, "electra": electra, "roberta": roberta}
 
 
 def _saved(model: torch.nn.Module, folder: Path, content: str) -> Path:

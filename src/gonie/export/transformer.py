@@ -49,13 +49,28 @@ def roberta_layers(graph: Graph, encoder: Any) -> list[str]:
     return _blocks(graph, encoder, x)
 
 
+def electra_layers(graph: Graph, encoder: Any) -> list[str]:
+    """Return the input and the output of every layer of ELECTRA, whose input may have another width."""
+    x = _input(graph, encoder.embeddings, first=0)
+    project = getattr(encoder, "embeddings_project", None)
+    return _blocks(graph, encoder, x if project is None else graph.dense(x, project))
+
+
 ENCODERS: Mapping[str, Callable[[Graph, Any], list[str]]] = {
     "BertModel": bert_layers,
+    "CamembertModel": roberta_layers,
+    "ElectraModel": electra_layers,
     "RobertaModel": roberta_layers,
     "XLMRobertaModel": roberta_layers,
 }
 """The graph function of each encoder, by the name of its class in the library transformers."""
 ACTIVATIONS = {"gelu": "Gelu", "relu": "Relu"}
+
+
+def has_graph(encoder: nn.Module) -> bool:
+    """Return whether an encoder can be exported."""
+    config: Any = getattr(encoder, "config", None)
+    return type(encoder).__name__ in ENCODERS and config.hidden_act in ACTIVATIONS
 
 
 def _layers(encoder: nn.Module) -> Callable[[Graph, Any], list[str]]:

@@ -64,7 +64,7 @@ class TransformerConfig(ContextualConfig):
 def _load(config: TransformerConfig, data: CorpusConfig, note: Note) -> LoadedSource:
     from gonie.tasks.torch.transformer import LoadedTransformer
 
-    return LoadedTransformer.load(config, data)
+    return LoadedTransformer.load(config, data, note)
 
 
 def _restore(run: Path) -> LoadedSource:

@@ -33,9 +33,9 @@ def folder(written: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(written, tmp_path / "bert"))
 
 
-def load(folder: Path, **settings: object) -> LoadedTransformer:
+def load(folder: Path, notes: list[str] | None = None, **settings: object) -> LoadedTransformer:
     config = TransformerConfig.model_validate({"path": str(folder), **settings})
-    return LoadedTransformer.load(config, DATA)
+    return LoadedTransformer.load(config, DATA, notes.append if notes is not None else print)
 
 
 def changed(folder: Path, **values: object) -> Path:
@@ -86,6 +86,15 @@ def test_positions_after_padding_are_not_for_sub_words(tmp_path: Path) -> None:
     pieces = load(roberta(tmp_path / "roberta")).pieces
     assert pieces is not None
     assert (pieces.limit, pieces.width) == (24, 22)
+
+
+def test_an_encoder_that_cannot_be_exported_is_told_before_training(folder: Path) -> None:
+    notes: list[str] = []
+    load(folder, notes)
+    assert notes == []
+    load(changed(folder, hidden_act="silu"), notes)
+    (note,) = notes
+    assert "no ONNX graph for BertModel with the activation silu" in note
 
 
 def test_the_digest_changes_with_weights_sub_words_and_layers(folder: Path) -> None:

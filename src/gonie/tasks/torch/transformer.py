@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from gonie.errors import BundleError, InputError, MissingExtraError, RecipeError
+from gonie.export.transformer import ENCODERS, has_graph
 from gonie.features.batching import sorted_batches
 from gonie.features.corpus import Corpus
 from gonie.features.piece_batches import ARRAYS
@@ -69,13 +70,22 @@ class LoadedTransformer:
     longest = 0
 
     @classmethod
-    def load(cls, config: TransformerConfig, data: CorpusConfig) -> LoadedTransformer:
-        """Load the encoder that the recipe names, with the layers that it uses."""
+    def load(cls, config: TransformerConfig, data: CorpusConfig, note: Note) -> LoadedTransformer:
+        """Load the encoder that the recipe names, with the layers that it uses.
+
+        ``note`` receives a warning if the trained model cannot be exported.
+        """
         folder = locate(config.path)
         described = _read_config(folder)
         layers = _numbered(config.layers, described.num_hidden_layers)
         encoder = _read_encoder(folder, described, depth=max(layers))
         pieces = _read_pieces(folder, encoder, data, config)
+        if not has_graph(encoder):
+            kind, activation = type(encoder).__name__, getattr(described, "hidden_act", None)
+            note(
+                f"warning: there is no ONNX graph for {kind} with the activation {activation}, so training will "
+                f"end with an error instead of a bundle. To use the model, choose one of {', '.join(ENCODERS)}"
+            )
         return cls(encoder, layers, pieces)
 
     @classmethod
