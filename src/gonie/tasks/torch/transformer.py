@@ -83,8 +83,9 @@ class LoadedTransformer:
         if not has_graph(encoder):
             kind, activation = type(encoder).__name__, getattr(described, "hidden_act", None)
             note(
-                f"warning: there is no ONNX graph for {kind} with the activation {activation}, so training will "
-                f"end with an error instead of a bundle. To use the model, choose one of {', '.join(ENCODERS)}"
+                f"warning: there is no ONNX graph for {kind} with the activation {activation}, so training "
+                "will end with an error instead of a bundle. To use the model, choose one of "
+                f"{', '.join(ENCODERS)}"
             )
         return cls(encoder, layers, pieces)
 
