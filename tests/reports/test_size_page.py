@@ -92,6 +92,7 @@ def test_sizes_are_on_a_logarithmic_axis() -> None:
     assert xs[1] - xs[0] == pytest.approx(xs[2] - xs[1], abs=0.2), "20, 100 and 500 are factors of 5 apart"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1200, 380])
 def test_a_browser_shows_the_page(browser: Any, tmp_path: Path, scheme: str, width: int) -> None:
