@@ -85,7 +85,7 @@ def test_classifiers_and_pairs(gonie: Command, service: ScriptedService) -> None
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["tag", "{url}", "--file", "{file}", "--out", "{out}"], "--out needs the model itself, not a service"),
+        (["tag", "{url}", "--file", "{file}", "--out", "{out}"], "--out needs the model itself"),
         (["classify", "{url}", "x"], "{url} is a tagger; use gonie tag {url}"),
         (["evaluate", "{url}", "{file}"], "is a service, but this needs the model itself"),
         (["explain", "{url}", "x"], "is a service, but this needs the model itself"),
