@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gonie.in_context.answer_formats import FORMATS, Mention
+from gonie.in_context.answer_formats import FORMATS, LABEL_FORMATS, Mention
 from gonie.in_context.examples import Example
 
 TEXT = "Ann met Bo in Oslo."
@@ -51,9 +51,9 @@ def test_no_answer_raises_an_error(name: str, answer: str) -> None:
     form = FORMATS[name]
     parsed = form.read_spans(answer, TEXT)
     assert all(mention.text.strip() or name == "inline" for mention in parsed.mentions)
-    if form.classifies:
-        form.read_labels(answer, several=False)
-        form.read_labels(answer, several=True)
+    if name in LABEL_FORMATS:
+        LABEL_FORMATS[name].read_labels(answer, several=False)
+        LABEL_FORMATS[name].read_labels(answer, several=True)
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_tags_of_the_text_itself_are_text() -> None:
 def test_labels_are_read(
     name: str, several: bool, answer: str, labels: tuple[str, ...], malformed: bool
 ) -> None:
-    parsed = FORMATS[name].read_labels(answer, several=several)
+    parsed = LABEL_FORMATS[name].read_labels(answer, several=several)
     assert (parsed.labels, bool(parsed.malformed)) == (labels, malformed)
     if labels:
         written = FORMATS[name].write(Example("x", labels=labels), "en", several=several)
-        assert FORMATS[name].read_labels(written, several=several).labels == labels
+        assert LABEL_FORMATS[name].read_labels(written, several=several).labels == labels

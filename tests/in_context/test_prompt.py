@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from gonie.in_context.answer_formats import FORMATS
+from gonie.in_context.answer_formats import FORMATS, LABEL_FORMATS
 from gonie.in_context.examples import Example
 from gonie.in_context.prompt import FORMS, TASKS, Prompt
 
@@ -37,7 +37,7 @@ def test_the_messages_in_full() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_every_task_has_instructions_in_both_languages(task: str, form: str, language: str) -> None:
-    if task != "tag" and not FORMATS[form].classifies:
+    if task != "tag" and form not in LABEL_FORMATS:
         return
     prompt = Prompt(
         task="classify" if task == "several" else task,

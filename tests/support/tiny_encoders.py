@@ -13,7 +13,7 @@ import torch
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 ENCODERS = os.environ.get("GONIE_ENCODERS", "")
-"""The folder with minilm/ and me5/, made by ../shared/tools/encoders.py. Tests without it are skipped."""
+"""A folder with minilm/ and me5/ in the layout of Hugging Face. Tests without it are skipped."""
 
 
 def real_encoder(name: str) -> Path:

@@ -43,9 +43,6 @@ class ParsedAnswer:
 class AnswerFormat(Protocol):
     """A form of answers."""
 
-    classifies: ClassVar[bool]
-    """Whether labels of a whole text can be written in it."""
-
     def write(self, example: Example, language: str, *, several: bool) -> str:
         """Return the answer for an example. ``several`` means that a text may have several labels."""
         ...
@@ -54,6 +51,10 @@ class AnswerFormat(Protocol):
         """Return the mentions in an answer for a text."""
         ...
 
+
+class LabelFormat(AnswerFormat, Protocol):
+    """A form of answers in which labels of a whole text can be written, too."""
+
     def read_labels(self, answer: str, *, several: bool) -> ParsedAnswer:
         """Return the labels in an answer."""
         ...
@@ -61,8 +62,6 @@ class AnswerFormat(Protocol):
 
 class JsonFormat:
     """A JSON list of objects with ``text`` and ``label``; for a label, an object with ``label``."""
-
-    classifies: ClassVar[bool] = True
 
     def write(self, example: Example, language: str, *, several: bool) -> str:
         """Return JSON on one line."""
@@ -102,8 +101,6 @@ class JsonFormat:
 
 class LinesFormat:
     """One ``label: mention`` per line, or one label per line; ``none`` for nothing."""
-
-    classifies: ClassVar[bool] = True
 
     def write(self, example: Example, language: str, *, several: bool) -> str:
         """Return the lines."""
@@ -183,16 +180,10 @@ class InlineFormat:
         malformed = () if same else ("the text was changed",)
         return ParsedAnswer(mentions, malformed=malformed, repaired=repaired)
 
-    def read_labels(self, answer: str, *, several: bool) -> ParsedAnswer:
-        """Refuse, because labels of a text have no place in it."""
-        raise NotImplementedError
 
-
-FORMATS: Mapping[str, AnswerFormat] = {
-    "json": JsonFormat(),
-    "lines": LinesFormat(),
-    "inline": InlineFormat(),
-}
+LABEL_FORMATS: Mapping[str, LabelFormat] = {"json": JsonFormat(), "lines": LinesFormat()}
+"""The forms of classifiers by their names."""
+FORMATS: Mapping[str, AnswerFormat] = {**LABEL_FORMATS, "inline": InlineFormat()}
 """The forms by their names."""
 
 

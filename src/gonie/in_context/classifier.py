@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
+from gonie.in_context.answer_formats import LABEL_FORMATS
 from gonie.in_context.answerer import Answerer, ModelAnswer, Question
 from gonie.in_context.mentions import UNKNOWN_LABEL
 from gonie.in_context.tagger import place_of
@@ -84,7 +85,8 @@ class InContextClassifier(BundledModel):
     def _classification(self, text: LabelledText, answer: ModelAnswer) -> Classification:
         if answer.failure:
             return self._result(text, (), (f"no answer: {answer.failure}",), failed=True)
-        parsed = self._answerer.prompt.form.read_labels(answer.content, several=self.multi_label)
+        form = LABEL_FORMATS[self._answerer.prompt.format]
+        parsed = form.read_labels(answer.content, several=self.multi_label)
         known = tuple(dict.fromkeys(label for label in parsed.labels if label in self.labels))
         unknown = sum(label not in self.labels for label in parsed.labels)
         read = ReadAnswer(

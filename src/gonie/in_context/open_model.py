@@ -8,7 +8,7 @@ from typing import Any
 
 from gonie.errors import BundleError, InputError
 from gonie.in_context.address import ModelAddress
-from gonie.in_context.answer_formats import FORMATS
+from gonie.in_context.answer_formats import LABEL_FORMATS
 from gonie.in_context.answerer import Advance, Answerer
 from gonie.in_context.cache import AnswerCache, user_cache
 from gonie.in_context.chat import Chat, SilentChat
@@ -52,7 +52,7 @@ def open_model(
     if name not in READERS:
         raise BundleError(f"{address} tags or classifies texts, but the task here is {name!r}")
     known = _examples(name, settings)
-    if not FORMATS[settings.format].classifies and name == "classify":
+    if name == "classify" and settings.format not in LABEL_FORMATS:
         raise InputError(
             f"the answer format {settings.format} does not apply to classifiers",
             fix="Use --llm format=json or format=lines",
