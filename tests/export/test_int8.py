@@ -31,9 +31,11 @@ class Speaker:
 
     longest = 0
 
-    def __init__(self, floats: ScoredAnswers, bytes: ScoredAnswers) -> None:
+    def __init__(
+        self, floats: ScoredAnswers, bytes: ScoredAnswers, weights: ScoredAnswers | None = None
+    ) -> None:
         self.model = LSTM(width=1, hidden=1)
-        self._said = {b"floats": floats, b"bytes": bytes}
+        self._said = {b"floats": floats, b"bytes": bytes, b"weights": weights or bytes}
 
     def batches(self, samples: int) -> Iterator[Any]:
         yield torch.tensor([[[-3.0]]])  # (1, 1, 1)
@@ -44,15 +46,15 @@ class Speaker:
 
     def write(self, graph: Graph) -> Graphs:
         self.graph = graph
-        return Graphs(b"bytes")
+        return Graphs(b"bytes" if graph.ranges else b"weights")
 
     def score_answers(self, bundle: Spoken) -> ScoredAnswers:
         return self._said[bundle.graph]
 
 
-def exported(speaker: Any) -> tuple[Any, Int8Proof]:
+def exported(speaker: Any, notes: list[str] | None = None) -> tuple[Any, Int8Proof]:
     floats: Any = Spoken()
-    return int8_bundle(speaker, floats)
+    return int8_bundle(speaker, floats, notes.append if notes is not None else print)
 
 
 def said(changed: int, score: float) -> ScoredAnswers:
@@ -72,6 +74,18 @@ def test_a_larger_change_is_refused_with_the_figures(changed: int, score: float)
         GonieError, match=rf"too much: {changed} of 1,000 .* At least 99\.8% .*Nothing was written"
     ):
         exported(Speaker(said(0, 0.9), said(changed, score)))
+
+
+def test_int8_products_that_change_too_much_are_left_out() -> None:
+    """A network over a transformer has inputs of a wide range, and few int8 steps for most of them."""
+    notes: list[str] = []
+    made, proof = exported(Speaker(said(0, 0.9), bytes=said(13, 0.9), weights=said(1, 0.9)), notes)
+    assert made == Spoken(b"weights")
+    assert proof.changed == 1
+    assert notes == [
+        "int8 products change too much, so only the weights are int8: "
+        "13 of 1,000 predictions changed (98.70% unchanged); f1 90.00% -> 90.00%"
+    ]
 
 
 def test_the_graph_gets_the_measured_ranges() -> None:

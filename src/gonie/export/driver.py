@@ -61,7 +61,7 @@ def export_model(
         whole = standalone.graph
     if int8:
         note(f"comparing the int8 bundle with the float one on {len(exportable.examples):,} dev examples")
-        bundle, proof = int8_bundle(exportable, bundle)
+        bundle, proof = int8_bundle(exportable, bundle, note)
     write_bundle(folder, bundle)
     if onnx is not None:
         atomic_write(onnx, whole)

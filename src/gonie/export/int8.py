@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 from gonie.errors import GonieError
 from gonie.export.exportable import Exportable, ScoredAnswers
 from gonie.export.int8_graph import Int8Graph
-from gonie.export.ranges import measure_ranges
+from gonie.export.ranges import Ranges, measure_ranges
 from gonie.runtime.bundle import Contents
 
 UNCHANGED = 0.998  # minimum share of unchanged predictions
@@ -48,20 +49,31 @@ class Int8Proof(NamedTuple):
         )
 
 
-def int8_bundle(exportable: Exportable, floats: Contents) -> tuple[Contents, Int8Proof]:
+def int8_bundle(
+    exportable: Exportable, floats: Contents, note: Callable[[str], None]
+) -> tuple[Contents, Int8Proof]:
     """Return the bundle with int8 weights and its proof, or raise an error if too much changes.
 
-    ``floats`` is the float bundle. The scales of the recurrent layers are measured here and then fixed, so
-    that the scores of a sentence do not depend on its batch.
+    ``floats`` is the float bundle. The recurrent layers use int8 products, whose scales are measured here and
+    then fixed, so that the scores of a sentence do not depend on its batch. If these products change too
+    much, only the weights are int8.
     """
+    before = exportable.score_answers(floats)
+
+    def made(ranges: Ranges) -> tuple[Contents, Int8Proof]:
+        graphs = exportable.write(Int8Graph(longest=exportable.longest, ranges=ranges))
+        contents = replace(floats, **graphs._asdict())
+        return contents, Int8Proof.of(before, exportable.score_answers(contents))
+
     ranges = measure_ranges(exportable.model, exportable.trained, exportable.batches(CALIBRATED))
-    graphs = exportable.write(Int8Graph(longest=exportable.longest, ranges=ranges))
-    made = replace(floats, **graphs._asdict())
-    proof = Int8Proof.of(exportable.score_answers(floats), exportable.score_answers(made))
+    bundle, proof = made(ranges)
+    if not proof.holds and ranges:
+        note(f"int8 products change too much, so only the weights are int8: {proof}")
+        bundle, proof = made({})
     if not proof.holds:
         raise GonieError(
             f"int8 changes the model too much: {proof}. At least {UNCHANGED:.1%} of the predictions must be "
             f"unchanged, and the score may fall by at most {FALL:.1%}. Nothing was written. Export without "
             "--int8."
         )
-    return made, proof
+    return bundle, proof
