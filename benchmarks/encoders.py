@@ -44,7 +44,7 @@ OUTSIDE = {
 }
 """The files on which taggers of UNER are scored too, with their label maps."""
 PLAIN = ("model.elmo.bilm=none",)
-BILM = ("model.elmo.bilm=en",)
+BILM = ("model.elmo.bilm={bilm}",)
 GLOVE = ("data.vectors={vectors}", "model.words.tuned=all")
 ALONE = ("model.words=none", "model.chars=none", "model.encoder.kind=none", *PLAIN)
 TUNED = (
@@ -125,6 +125,7 @@ def plan_runs(arguments: argparse.Namespace) -> Iterator[Run]:
                 "path": arguments.encoders / encoder,
                 "all": list(range(DEPTHS.get(encoder, 0) + 1)),
                 "vectors": arguments.vectors,
+                "bilm": "ko" if arguments.task in ("klue", "korean") else "en",
             }
             own = [setting.format(**fields) for setting in table[name]]
             for seed in range(1, arguments.seeds + 1):
