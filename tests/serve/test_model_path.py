@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gonie.errors import InputError
+from gonie.errors import BundleError, InputError
 from gonie.serve.model_path import ModelPath
 
 
@@ -40,4 +40,11 @@ def test_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("argument", ["=runs/ner", "a="])
 def test_empty_names_and_paths(argument: str) -> None:
     with pytest.raises(InputError, match="NAME=PATH"):
+        ModelPath.parse(argument)
+
+
+@pytest.mark.parametrize("argument", ["llm:model.gguf", "a=llm:http://127.0.0.1:9/v1"])
+def test_a_language_model_is_not_served(argument: str) -> None:
+    """Its address is no folder, and must not be named as one that is missing."""
+    with pytest.raises(BundleError, match="is an in-context model, but this needs a trained one"):
         ModelPath.parse(argument)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gonie.errors import InputError
+from gonie.tasks.load import refuse_in_context
 
 
 class ModelPath(NamedTuple):
@@ -21,6 +22,8 @@ class ModelPath(NamedTuple):
         if equals and "/" not in name and not Path(argument).exists():
             if not name or not path:
                 raise InputError(f"invalid model: {argument!r}", fix="Use PATH or NAME=PATH")
+            refuse_in_context(path)
             return cls(name, path)
+        refuse_in_context(argument)
         folder = Path(argument).absolute()
         return cls(folder.parent.name if folder.name == "bundle" else folder.name, argument)
