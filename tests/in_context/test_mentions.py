@@ -55,6 +55,8 @@ def test_parts_of_tokens_are_widened() -> None:
 def test_a_known_place_is_taken() -> None:
     placed = place_mentions([Mention("Kim", "X", 8)], sentence("Kim met Kim"), {"X"})
     assert placed.spans == [(2, 3, "X")]
+    placed = place_mentions([Mention("Kim", "X", 4)], sentence("Kim met Kim"), {"X"})
+    assert (placed.spans, placed.dropped) == ([], {NOT_IN_TEXT: 1})
 
 
 def test_the_text_of_a_sentence_is_its_part_of_a_text() -> None:
