@@ -23,7 +23,8 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def train(files: dict[str, Path], corpus: str, size: int, seed: int, folder: Pat
 
     own = files["train"].read_text("utf-8").strip("\n").split("\n\n")
     order = np.random.default_rng(SEED).permutation(len(own))[: size or None]
-    subset = folder / f"{corpus}-train-{size or 'all'}{files['train'].suffix}"
+    subset = folder / f"{corpus}-train-{size or 'all'}-{seed}{files['train'].suffix}"
     subset.write_text("".join(f"{own[at]}\n\n" for at in order), "utf-8")
     out = folder / f"{corpus}-{size or 'all'}-{seed}"
     shutil.rmtree(out, ignore_errors=True)
@@ -152,18 +153,42 @@ def wanted(args: argparse.Namespace) -> list[Record]:
 
 def make(args: argparse.Namespace) -> None:
     """Execute the runs that have no result yet."""
-    for run in wanted(args):
-        if any(all(each.get(key) == value for key, value in run.items()) for each in read(args.out)):
-            continue
+    done = read(args.out)
+    runs = [
+        run
+        for run in wanted(args)
+        if not any(all(each.get(key) == value for key, value in run.items()) for each in done)
+    ]
+    files = {
+        corpus: write_files(args.data, corpus, args.work, part=args.part, sentences=args.sentences)
+        for corpus in dict.fromkeys(str(run["corpus"]) for run in runs)
+    }
+
+    def result(run: Record) -> Record:
         corpus = str(run["corpus"])
-        files = write_files(args.data, corpus, args.work, part=args.part, sentences=args.sentences)
+        own = files[corpus]
         if args.train:
-            found = train(files, corpus, run["train"], run["seed"], args.work)
+            found = train(own, corpus, run["train"], run["seed"], args.work)
         else:
-            found = ask(files, corpus, args, shots=run["shots"], form=run["form"], described=not args.bare)
+            found = ask(own, corpus, args, shots=run["shots"], form=run["form"], described=not args.bare)
+        return {**run, **found}
+
+    for each in _results(result, runs, jobs=args.jobs if args.train else 1):
         with args.out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**run, **found}, ensure_ascii=False) + "\n")
-        print(line({**run, **found}), flush=True)
+            file.write(json.dumps(each, ensure_ascii=False) + "\n")
+        print(line(each), flush=True)
+
+
+def _results(result: Callable[[Record], Record], runs: Sequence[Record], *, jobs: int) -> Iterator[Record]:
+    """Yield the results as they come, of several runs at a time."""
+    if jobs == 1:
+        yield from map(result, runs)
+        return
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield from (future.result() for future in as_completed([pool.submit(result, run) for run in runs]))
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def line(record: Record) -> str:
@@ -217,6 +242,7 @@ def main() -> None:
     parser.add_argument("--train", action="store_true", help="train the recipes instead")
     parser.add_argument("--sizes", default="20,100,500,0", help="training sentences; 0: all")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1, help="runs of --train at once")
     parser.add_argument("--table", type=Path, help="print the results in a file")
     args = parser.parse_args()
     if args.table:
