@@ -11,8 +11,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TAGGER, CLASSIFIER = ROOT / "tests/bundles/4/letters", ROOT / "tests/bundles/4/texts"
-ABSENT = ("torch", "onnx", "numba", "scipy", "pyarrow", "matplotlib", "kiwipiepy", "ray", "sklearn")
+BUNDLES = ROOT / "tests/bundles/4"
+TAGGER, CLASSIFIER, WITH_TRANSFORMER = BUNDLES / "letters", BUNDLES / "texts", BUNDLES / "pieces"
+ABSENT = (
+    "torch",
+    "transformers",
+    "onnx",
+    "numba",
+    "scipy",
+    "pyarrow",
+    "matplotlib",
+    "kiwipiepy",
+    "ray",
+    "sklearn",
+)
 
 
 @pytest.mark.long
@@ -49,6 +61,31 @@ def test_bundles_work_in_a_core_install(tmp_path: Path) -> None:
     assert "pip install" in refused.stderr
 
 
+@pytest.mark.long
+def test_a_transformer_needs_only_its_tokenizer(tmp_path: Path) -> None:
+    """A bundle runs without PyTorch and the library transformers, in the environment of its users."""
+    python = _environment(tmp_path / "core")
+    text = "Anna Kim lives in Seoul."
+    refused = subprocess.run(
+        [python, "-m", "gonie", "tag", str(WITH_TRANSFORMER), text],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "needs tokenizers, which is not installed. Run: pip install 'gonie[tokenizers]'" in refused.stderr
+    _install(python, f"{ROOT}[tokenizers]")
+    absent = _run(python, "-c", f"import importlib.util as u; print([n for n in {ABSENT} if u.find_spec(n)])")
+    assert absent.strip() == "[]"
+    told = json.loads(_run(python, "-m", "gonie", "tag", str(WITH_TRANSFORMER), text, "--output", "jsonl"))
+    wanted = json.loads(
+        WITH_TRANSFORMER.with_name("pieces.expected.jsonl").read_text("utf-8").splitlines()[0]
+    )
+    assert [[span["start"], span["end"], span["label"]] for span in told["spans"]] == [
+        span[:3] for span in wanted["spans"]
+    ]
+
+
 TAG = """
 import json, sys, gonie
 (document,) = gonie.load(sys.argv[1]).tag_tokens([sys.argv[2].split()])
@@ -79,13 +116,18 @@ def _environment(folder: Path) -> str:
     """Create an environment with gonie and its required dependencies, and return its Python."""
     venv.create(folder, with_pip=True)
     python = str(folder / "bin" / "python")
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(ROOT)]
+    _install(python, str(ROOT))
+    return python
+
+
+def _install(python: str, what: str) -> None:
+    """Install a package, or skip the test where that is impossible."""
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", what]
     made = subprocess.run(
         [*install, "-c", str(ROOT / "constraints.txt")], capture_output=True, text=True, check=False
     )
     if made.returncode:
-        pytest.skip(f"pip could not install the core here: {made.stderr.strip().splitlines()[-1:]}")
-    return python
+        pytest.skip(f"pip could not install {what} here: {made.stderr.strip().splitlines()[-1:]}")
 
 
 def _run(python: str, *arguments: str) -> str:

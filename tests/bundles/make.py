@@ -5,7 +5,8 @@
 Each released format has a folder with the bundles that gonie wrote at the time, and with its predictions
 (``NAME.expected.jsonl``). They are never regenerated: the tests check that the current gonie reads them and
 gives the same predictions.
-Commits by format: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549 (``bytes``: 195bae3).
+Commits by format: 1 b4d589a, 2 0cdb8a0, 3 317d4a6, 4 6cc6549 (``bytes``: 195bae3, ``pieces``: this
+version).
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import gonie
+
+sys.path.append(str(Path(__file__).parent.parent))
+from support.tiny_encoders import bert
 
 WORK = Path("/tmp/toy")  # recipes store the full paths of their files
 PEOPLE, FAMILIES = ("Anna", "Bert", "Cleo", "Dora"), ("Kim", "Lee")
@@ -40,6 +44,7 @@ model.encoder.hidden = 6
 FEATURES = 'model.head.direct = ["spelling", "context"]\ndata.context_window = 1\n'
 RULE = 'model.head.forbidden = ["B-PER -> B-LOC"]\n'
 LETTERS = 'model.chars.kind = "cnn"\nmodel.chars.width = 5\nmodel.chars.hidden = 6\n'
+PIECES = 'model.transformer.path = "/tmp/toy/encoder"\nmodel.transformer.layers = [0, 1, 2]\n'
 TEXTS = """
 task = "classify"
 data.train = "/tmp/toy/train.tsv"
@@ -69,11 +74,14 @@ def main(number: int, only: str = "") -> None:
     for seed, (split, size) in enumerate(SIZES.items()):
         (WORK / f"{split}.conll").write_text(_sentences(size, random.Random(seed)), "utf-8")
         (WORK / f"{split}.tsv").write_text(_texts(size, random.Random(seed)), "utf-8")
+    if number > 3:
+        bert(WORK / "encoder")
     recipes = {
         "features": TAG + FEATURES + (RULE if number > 1 else "") + TRAIN.format(epochs=12),
         "letters": TAG + LETTERS + TRAIN.format(epochs=12),
         **({"texts": TEXTS + TRAIN.format(epochs=3)} if number > 2 else {}),
         **({"bytes": TAG + LETTERS + TRAIN.format(epochs=12)} if number > 3 else {}),
+        **({"pieces": TAG + PIECES + TRAIN.format(epochs=12)} if number > 3 else {}),
     }
     for name in [only] if only else recipes:
         _make(Path(__file__).parent / str(number) / name, recipes[name])

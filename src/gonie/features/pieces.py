@@ -231,7 +231,7 @@ def _read(content: str) -> Tokenizer:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
-        raise MissingExtraError("tokenizers", extra="transformers", purpose="a transformer") from error
+        raise MissingExtraError("tokenizers", extra="tokenizers", purpose="a transformer") from error
     try:
         tokenizer = Tokenizer.from_str(_with_prefix_space(content))
         tokenizer.no_truncation()
