@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 BUNDLES = ROOT / "tests/bundles/4"
 TAGGER, CLASSIFIER, WITH_TRANSFORMER = BUNDLES / "letters", BUNDLES / "texts", BUNDLES / "pieces"
-ABSENT = "torch transformers onnx numba scipy pyarrow matplotlib kiwipiepy ray sklearn".split()
+ABSENT = ("torch", "transformers", "onnx", "numba", "scipy", "pyarrow", "kiwipiepy", "ray", "sklearn")
 
 
 @pytest.mark.long
