@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from onnx import TensorProto, numpy_helper
 from torch import Tensor
 
-from gonie.export.compact import compact, quantize_rows
+from gonie.export.compact import compact, quantize_blocks, quantize_rows
 from gonie.export.graph import Graph, GraphOutput
 from gonie.tasks.language_model.torch.storage import Storage, pack, unpack
 
@@ -102,3 +102,32 @@ def test_quantisation_errors_are_at_most_half_a_scale(array: np.ndarray, largest
 def test_zero_rows_stay_zero() -> None:
     found = quantize_rows(np.zeros((2, 3), dtype=np.float32))
     assert not (found.bytes * found.scales[:, None]).any()
+
+
+@given(
+    hnp.arrays(
+        np.float32,
+        st.tuples(st.integers(1, 5), st.sampled_from([4, 8])),
+        elements=st.floats(-1e4, 1e4, width=32),
+    )
+)
+def test_the_error_of_a_block_is_at_most_that_of_the_largest_integer(array: np.ndarray) -> None:
+    found = quantize_blocks(array, 4)
+    off = np.square(found.bytes * found.scales.astype(np.float32) - array.reshape(len(array), -1, 4))
+    for row, block in np.ndindex(off.shape[:2]):
+        peak = np.abs(array[row, 4 * block : 4 * block + 4]).max()
+        scale = max(np.float32(np.float16(peak / 127)), np.float32(6e-8))
+        whole = np.clip(np.rint(array[row, 4 * block : 4 * block + 4] / scale), -127, 127)
+        plain = np.square(whole * scale - array[row, 4 * block : 4 * block + 4]).sum()
+        assert off[row, block].sum() <= plain * 1.001 + 1e-12
+
+
+def test_weights_that_were_rounded_to_four_bits_stay_exact() -> None:
+    """Many models are distributed so; then int8 changes nothing."""
+    random = np.random.default_rng(0)
+    whole = random.integers(-8, 8, (5000, 2, 16))
+    whole[:, :, 0] = -8  # the largest of each block
+    array = (whole * random.uniform(0.01, 1, (5000, 2, 1)).astype(np.float16)).astype(np.float32)
+    found = quantize_blocks(array.reshape(5000, 32), 16)
+    near = found.bytes * found.scales.astype(np.float32)
+    assert np.abs(near - array).max() <= 1e-3 * np.abs(array).max()

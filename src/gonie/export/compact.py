@@ -4,7 +4,7 @@ A language model is often stored in half precision, or as int8 with a scale per 
 float32 weights still equal those numbers. ONNX Runtime converts them to float32 once, when it loads the
 graph.
 
-``quantize_rows`` is for int8 exports. It rounds each weight.
+``quantize_rows`` and ``quantize_blocks`` are for int8 exports. They round each weight.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from gonie.export.graph import Graph
 Floats = NDArray[np.float32]
 LARGEST, SMALLEST = 127, 64
 """The range of the largest int8 value of a row, unless its scale was too small for half precision."""
+TRIED = range(LARGEST, 111, -1)
+"""The integers that the largest value of a block may become."""
+CHUNK = 4096  # rows that are quantised at a time
 TINY = 1e-30  # replaces 0 in divisions
 
 
@@ -35,6 +38,44 @@ def quantize_rows(array: Floats, largest: int = LARGEST) -> QuantizedRows:
     """Quantise each row of ``array`` (R, D) so that its largest absolute value becomes ``largest``."""
     scales = np.maximum(np.abs(array).max(1, initial=0.0), TINY) / largest  # (R,)
     return QuantizedRows(np.rint(array / scales[:, None]).astype(np.int8), scales.astype(np.float32))
+
+
+class QuantizedBlocks(NamedTuple):
+    """A matrix of N blocks of S numbers per row: ``bytes`` (R, N, S) times ``scales`` (R, N, 1)."""
+
+    bytes: NDArray[np.int8]
+    scales: NDArray[np.float16]
+
+
+def quantize_blocks(array: Floats, size: int) -> QuantizedBlocks:
+    """Quantise each block of ``size`` neighbours in a row of ``array`` (R, D).
+
+    Of the scales that turn the largest absolute value of a block into an integer of ``TRIED``, the one with
+    the smallest error is chosen.
+    """
+    blocks = array.reshape(len(array), -1, size)
+    bytes = np.zeros(blocks.shape, dtype=np.int8)
+    scales = np.zeros((*blocks.shape[:2], 1), dtype=np.float16)
+    for start in range(0, len(blocks), CHUNK):  # keeps the memory small
+        rows = slice(start, start + CHUNK)
+        bytes[rows], scales[rows] = _best_scales(blocks[rows])
+    return QuantizedBlocks(bytes, scales)
+
+
+def _best_scales(blocks: Floats) -> QuantizedBlocks:
+    """Quantise blocks (R, N, S) with the best of some scales each."""
+    peaks = np.abs(blocks).max(2, keepdims=True)  # (R, N, 1)
+    bytes = np.zeros(blocks.shape, dtype=np.int8)
+    scales = np.zeros(peaks.shape, dtype=np.float16)
+    least = np.full(peaks.shape, np.inf, dtype=np.float32)  # the error with the best scale so far
+    for largest in TRIED:
+        scale = np.maximum(_to_float16(peaks / largest), np.finfo(np.float16).smallest_subnormal)
+        whole = np.clip(np.rint(blocks / scale), -LARGEST, LARGEST)
+        error = np.square(whole * scale - blocks).sum(2, keepdims=True)
+        better = error < least
+        bytes = np.where(better, whole, bytes).astype(np.int8)
+        scales, least = np.where(better, scale, scales), np.where(better, error, least)
+    return QuantizedBlocks(bytes, scales)
 
 
 def compact(graph: Graph, weight: Tensor) -> str:
