@@ -104,8 +104,10 @@ class AnswerCommand:
                 call=f"gonie {self.command} {quote(loaded.folder)}",
             )
             groups = arrived(rows) if reads_stream(bool(texts), files) else [rows]
+            answers = chain.from_iterable(answering(group, _refuse) for group in groups)
             try:
-                for answered in chain.from_iterable(answering(group, _refuse) for group in groups):
+                # Whether the vectors belong to the texts is known after the last text.
+                for answered in answers if self.vectors is None else list(answers):
                     write(answered)
                     progress.advance(answered.tokens)
                     progress.note(*notes.add(answered.notes))

@@ -17,7 +17,9 @@ def export(
     int8: Annotated[
         bool,
         typer.Option(
-            "--int8", help="Quantise to int8 where possible. Fails if predictions on the dev data change."
+            "--int8",
+            help="Quantise to int8 where possible. Fails if more than 0.2% of the predictions on the dev "
+            "data change.",
         ),
     ] = False,
     onnx: Annotated[

@@ -165,7 +165,9 @@ def _problem(path: str, mark: PathTo) -> str | None:
         return None
     if mark.what == "run":
         return run_problem(path)
-    return _missing(path) if mark.what in ("file", "transformer") else None
+    if mark.what == "transformer":
+        return _missing_encoder(path)
+    return _missing(path) if mark.what == "file" else None
 
 
 def _missing(path: str) -> str | None:
@@ -178,6 +180,16 @@ def _missing(path: str) -> str | None:
     except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
     return None
+
+
+def _missing_encoder(path: str) -> str | None:
+    """Return a message if there is no such folder. The files in it are checked when they are read."""
+    if _missing(path) is None:
+        return None
+    return (
+        f"folder not found: {path}. gonie downloads nothing: put config.json, model.safetensors and "
+        "tokenizer.json of the model into a folder, and pass its path"
+    )
 
 
 def run_problem(path: str) -> str | None:

@@ -7,6 +7,7 @@ import shutil
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -189,7 +190,7 @@ def damage_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], Non
     [
         (lambda t: t.pop("encoder.layer.1.output.dense.bias"), "1 weights are missing"),
         (lambda t: t.update({"embeddings.LayerNorm.bias": torch.full((12,), np.nan)}), "not finite"),
-        (lambda t: t.update({"embeddings.LayerNorm.bias": torch.zeros(11)}), "bert"),
+        (lambda t: t.update({"embeddings.LayerNorm.bias": torch.zeros(11)}), r"does not fit config\.json"),
         (lambda t: t.clear(), "weights are missing"),
     ],
 )
@@ -206,8 +207,15 @@ def test_truncated_weights_are_refused(folder: Path) -> None:
     content = (folder / "model.safetensors").read_bytes()
     for size in (0, 7, len(content) - 1):
         (folder / "model.safetensors").write_bytes(content[:size])
-        with pytest.raises(BundleError):
+        with pytest.raises(BundleError, match=r"damaged or incomplete .*Download the file again"):
             load(folder)
+
+
+def test_the_pointer_of_a_clone_without_lfs_is_named(folder: Path) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"
+    (folder / "model.safetensors").write_text(pointer, "utf-8")
+    with pytest.raises(BundleError, match=r"a pointer of Git LFS, .*git lfs pull"):
+        load(folder)
 
 
 def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
@@ -222,6 +230,34 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
 def test_layers_that_do_not_exist_are_refused(layers: list[int], told: str, folder: Path) -> None:
     with pytest.raises(RecipeError, match=told):
         load(folder, layers=layers)
+
+
+def test_settings_that_leave_nothing_to_tune_are_refused(folder: Path) -> None:
+    """The run would be as slow as tuning, and tune nothing."""
+    load(folder, tuned=True, fixed=3)
+    with pytest.raises(RecipeError, match="fixed: 4 leaves nothing to tune; the highest layer in use is 3"):
+        load(folder, tuned=True, fixed=4)
+    with pytest.raises(RecipeError, match="highest layer in use is 2, so use at most 2"):
+        load(folder, tuned=True, fixed=3, layers=[2])
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"fixed": 1}, "no effect on a frozen transformer: model.transformer.fixed. To tune it"),
+        (
+            {"rate": 0.1, "layer_rate": 0.9},
+            "no effect on a frozen transformer: model.transformer.rate, model",
+        ),
+        ({"tuned": True, "cache": "x"}, "no effect on a tuned transformer: model.transformer.cache"),
+    ],
+)
+def test_settings_without_effect_are_named(settings: dict[str, Any], told: str, folder: Path) -> None:
+    """Whoever forgets tuned=true would believe in fine-tuning."""
+    notes: list[str] = []
+    load(folder, notes, **settings)
+    (note,) = notes
+    assert note.startswith(f"warning: {told}")
 
 
 def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import nn
 
 from gonie.errors import BundleError, InputError, MissingExtraError, RecipeError
@@ -27,6 +28,8 @@ SIZES = {
     "intermediate_size": 1 << 17,
 }
 """The largest values of a configuration, so that a damaged one does not fill the memory."""
+LFS = b"version https://git-lfs"
+"""The beginning of a file that stands for another one in a clone."""
 LONGEST = 8192
 """The most sub-words read at once, also by an encoder without a limit."""
 
@@ -99,6 +102,7 @@ def build_encoder(values: Mapping[str, Any]) -> nn.Module:
 def read_encoder(folder: Path, config: Any, *, depth: int) -> nn.Module:
     """Load the encoder up to layer ``depth``."""
     config.num_hidden_layers = depth
+    _check_weights(folder / WEIGHTS)
     try:
         with _quiet():
             found, info = _library().AutoModel.from_pretrained(
@@ -107,6 +111,7 @@ def read_encoder(folder: Path, config: Any, *, depth: int) -> nn.Module:
                 local_files_only=True,
                 trust_remote_code=False,
                 use_safetensors=True,
+                ignore_mismatched_sizes=True,  # they are refused below
                 output_loading_info=True,
             )
     except MemoryError:
@@ -124,6 +129,18 @@ def read_encoder(folder: Path, config: Any, *, depth: int) -> nn.Module:
     if broken := [name for name, weight in encoder.named_parameters() if not torch.isfinite(weight).all()]:
         raise BundleError(f"{folder / WEIGHTS}: {broken[0]} has values that are not finite")
     return encoder.eval()
+
+
+def _check_weights(path: Path) -> None:
+    """Refuse a file of weights that is damaged, or only the pointer to one."""
+    with path.open("rb") as file:
+        if file.read(len(LFS)) == LFS:
+            raise BundleError(f"{path}: a pointer of Git LFS, not the weights. Download them: git lfs pull")
+    try:
+        with safe_open(path, "pt"):
+            pass
+    except SafetensorError as error:
+        raise BundleError(f"{path}: damaged or incomplete ({error}). Download the file again") from error
 
 
 def _without_pooler(encoder: nn.Module) -> nn.Module:

@@ -62,6 +62,7 @@ class LoadedTransformer:
         folder = locate(config.path)
         described = read_config(folder)
         layers = _numbered(config.layers, described.num_hidden_layers)
+        _check_tuning(config, depth=max(layers), note=note)
         encoder = read_encoder(folder, described, depth=max(layers))
         pieces = read_pieces(
             folder, encoder, joined=_joined(data), fold=data.fold_text, pooling=config.pooling
@@ -210,6 +211,28 @@ def _numbered(layers: Sequence[int], depth: int) -> tuple[int, ...]:
     if found[-1] == 0:
         raise RecipeError(["model.transformer.layers: only layer 0, the input; use at least one other layer"])
     return tuple(found)
+
+
+def _check_tuning(config: TransformerConfig, *, depth: int, note: Note) -> None:
+    """Refuse settings that leave nothing to tune, and name those that have no effect."""
+    if config.tuned and config.fixed > depth:
+        raise RecipeError(
+            [
+                f"model.transformer.fixed: {config.fixed} leaves nothing to tune; the highest layer in use "
+                f"is {depth}, so use at most {depth}"
+            ]
+        )
+    defaults = type(config).model_fields
+    idle = ["cache"] if config.tuned else ["rate", "layer_rate", "fixed"]
+    if idle := [name for name in idle if getattr(config, name) != defaults[name].default]:
+        names = ", ".join(f"model.transformer.{name}" for name in idle)
+        if config.tuned:
+            note(f"warning: no effect on a tuned transformer: {names}")
+        else:
+            note(
+                f"warning: no effect on a frozen transformer: {names}. To tune it: --set "
+                "model.transformer.tuned=true"
+            )
 
 
 def _digest_weights(encoder: nn.Module) -> bytes:
