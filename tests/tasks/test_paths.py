@@ -176,6 +176,13 @@ def test_every_missing_file_and_folder_is_reported_with_its_key() -> None:
     ]
 
 
+def test_a_transformer_that_is_the_name_of_a_hub_is_not_looked_up() -> None:
+    (problem,) = missing_paths(load_recipe("ner", ["model.transformer.path=bert-base-cased"]))
+    assert problem.startswith(
+        "model.transformer.path: folder not found: bert-base-cased. gonie downloads nothing"
+    )
+
+
 def test_existing_files_and_missing_caches_are_not_reported(here: Path) -> None:
     (here / "one.txt").touch()
     (here / "lm").mkdir()

@@ -223,6 +223,15 @@ def test_evaluate_needs_the_vectors_and_gives_the_score_of_training(corpus: Path
         package.evaluate(run, "test.conll", vectors={"x": "test.npz"})
 
 
+def test_nothing_is_written_with_the_vectors_of_another_file(corpus: Path, gonie: Gonie) -> None:
+    """The predictions before the row where it shows would be wrong."""
+    run = trained(gonie, *settings("train", "dev"))
+    for file, vectors in (("train.conll", "dev.npz"), ("dev.conll", "train.npz")):
+        ended = gonie("tag", run, "--file", file, "--vectors", vectors)
+        assert ended.code == 2
+        assert ended.out == ""
+
+
 def test_what_cannot_pass_vectors_on_is_refused(corpus: Path, gonie: Gonie) -> None:
     run = trained(gonie, *settings("train", "dev"))
     assert gonie("tag", run, "Anna lives here").refused("this text has none", "--vectors FILE")
