@@ -218,6 +218,11 @@ def test_which_model_is_best_is_korean(tool: ModuleType) -> None:
         "레이블이 있는 문장 20개부터 3,010개까지는 a와 b 사이에 뚜렷한 차이가 없습니다"
         "(이 구간의 일부에서는 c도)."
     )
+    tied = size_line("b", 0.4, 0.6, 0.7, 0.9, sd=0.0)
+    assert translate(size_verdict(size_comparison(size_line("a", 0.5, 0.7, 0.8, 0.9, sd=0.0), tied))) == (
+        "레이블이 있는 문장 20개부터 3,010개까지는 a가 가장 좋습니다(500개로 F1 80.0, 그다음은 b의 70.0). "
+        "3,010개에서는 a와 b 사이에 뚜렷한 차이가 없습니다."
+    )
 
 
 def test_the_note_on_training_sizes_is_korean(tool: ModuleType) -> None:

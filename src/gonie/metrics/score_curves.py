@@ -83,7 +83,7 @@ def best_regions(curves: Sequence[ScoreCurve]) -> list[Region]:
     """
     groups: list[list[Region]] = []
     for start, end in pairwise(_bounds(curves)):
-        region = Region(start, end, _best_between(curves, start, end))
+        region = Region(start, end, best_at(curves, math.sqrt(start * end)))  # no order changes in between
         last = groups[-1][-1] if groups else None
         if last is not None and last.end == start and _alike(last, region):
             groups[-1].append(region)
@@ -112,10 +112,9 @@ def _joined(parts: Sequence[Region]) -> Region:
     )
 
 
-def _best_between(curves: Sequence[ScoreCurve], start: float, end: float) -> tuple[str, ...]:
-    """Return the models that may be best between two bounds, where no order changes: the best mean first."""
-    middle = math.sqrt(start * end)
-    bands = {curve.name: band for curve in curves if (band := curve.at(middle)) is not None}
+def best_at(curves: Sequence[ScoreCurve], size: float) -> tuple[str, ...]:
+    """Return the models that may be best at a size: the best mean first. A single one is clearly best."""
+    bands = {curve.name: band for curve in curves if (band := curve.at(size)) is not None}
     if not bands:
         return ()
     leader = max(bands, key=lambda name: bands[name].mean)

@@ -57,10 +57,15 @@ class SizeComparison:
     seeds: int
     lines: tuple[SizeLine, ...]
 
+    @property
+    def curves(self) -> list[ScoreCurve]:
+        """The scores of all lines."""
+        return [line.curve for line in self.lines]
+
     @cached_property
     def regions(self) -> list[Region]:
         """Which model is best from which size on."""
-        return best_regions([line.curve for line in self.lines])
+        return best_regions(self.curves)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values, with scores as fractions."""
