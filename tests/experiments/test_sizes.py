@@ -13,6 +13,7 @@ from gonie.errors import GonieError, RecipeError
 from gonie.experiments.cell import Began, Event, Note
 from gonie.experiments.compare import resume_comparison, start_comparison
 from gonie.experiments.comparison import Comparison
+from gonie.experiments.existing_models import labelled_examples
 from gonie.experiments.line import split_models
 from gonie.experiments.outcome import CellScores, Outcome, read_outcome
 from gonie.experiments.plan import ComparisonPlan, ComparisonRequest
@@ -114,6 +115,11 @@ def test_the_lines_are_the_scores_of_the_runs(compared: tuple[Path, Screen]) -> 
     assert old.constant
     assert len({point.mean for point in old.curve.points}) == 1
     assert [point.size for point in old.curve.points] == list(found.sizes)
+    assert old.labelled is None, "the folder of an ordinary run does not say"
+    assert {name for region in found.regions for name in (*region.names, *region.others)} <= {
+        "plain",
+        "small",
+    }
 
 
 def test_costs_are_those_of_exported_models(compared: tuple[Path, Screen]) -> None:
@@ -156,6 +162,26 @@ def test_the_page_and_its_values_are_written(compared: tuple[Path, Screen]) -> N
     assert values["seeds"] == 2
     results = json.loads((folder / "results.json").read_text("utf-8"))
     assert sum(cell["best"] for cell in results["cells"]) == 3, "a best cell for each size"
+
+
+def test_the_labelled_examples_of_a_model_are_those_of_its_sample_or_comparison(
+    compared: tuple[Path, Screen],
+) -> None:
+    folder, screen = compared
+    assert screen.sizes is not None
+    total = screen.sizes.sizes[-1]
+    (largest,) = folder.glob("cells/*recipe=plain_size=all_seed=1")
+    assert labelled_examples(str(largest), {"data": {"train": "a.conll"}}) == total
+    assert labelled_examples(str(largest), {"data": {"size": 30}}) == 30
+    assert labelled_examples(str(folder), {}) is None
+
+
+def test_shots_from_another_file_are_refused(toy: Path, tmp_path: Path) -> None:
+    """The training examples of each size take its place."""
+    model = f"x=llm:http://127.0.0.1:9/v1:model=x,shots_from={toy / 'train.conll'}"
+    with pytest.raises(GonieError, match="x: --sizes takes the shots from .* Remove shots_from"):
+        start_comparison(asked(toy, model), tmp_path / "c", Screen(), jobs=1)
+    assert not (tmp_path / "c").exists()
 
 
 def test_resuming_writes_the_same_page(compared: tuple[Path, Screen]) -> None:

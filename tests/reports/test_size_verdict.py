@@ -13,8 +13,9 @@ def test_the_sentence_says_where_the_lines_cross() -> None:
     crossed = round(20 * 5 ** (0.2 / 0.29))
     assert crossed == 61
     assert verdict(crossing(sd=0.0)) == (
-        "Below about 61 labelled sentences, in-context is best (40.0 F1 with 20; next is old with 30.0). "
-        "From about 61, “tuned transformer” is best (80.0 F1 with 3,010; next is BiLSTM-CRF with 72.0)."
+        "Below about 61 labelled sentences, in-context is best (40.0 F1 with 20; next is “tuned transformer” with 20.0). "
+        "From about 61, “tuned transformer” is best (80.0 F1 with 3,010; next is BiLSTM-CRF with 72.0). "
+        "old (trained before) has 30.0 F1; in-context reaches this with 20."
     )
 
 
@@ -89,6 +90,21 @@ def test_no_clear_difference_anywhere() -> None:
     assert verdict(size_comparison(*lines, third)) == (
         "From 20 to 3,010 labelled sentences, there is no clear difference between a and b (in a part of "
         "this range also c)."
+    )
+
+
+def test_a_model_that_was_trained_before_is_never_best() -> None:
+    """It may have learned from more labels than any size has. Another model may reach it, or none."""
+    one = size_line("one", 0.1, 0.2, 0.3, 0.4, sd=0.01)
+    old = size_line("my old", 0.9, 0.9, 0.9, 0.9, constant=True, labelled=5000)
+    assert verdict(size_comparison(one, old)) == (
+        "From 20 to 3,010 labelled sentences, one is best (40.0 F1 with 3,010). "
+        "“my old” (trained before on 5,000 sentences) has 90.0 F1; with 3,010, no other model reaches this."
+    )
+    reached = size_line("old", 0.25, 0.25, 0.25, 0.25, constant=True)
+    assert round(100 * 5**0.5) == 224
+    assert verdict(size_comparison(one, reached)).endswith(
+        "). old (trained before) has 25.0 F1; one reaches this with about 220."
     )
 
 

@@ -1,8 +1,8 @@
 """Models of a comparison that are not trained here: runs, bundles and in-context models.
 
-They are scored on its test file. A run or a bundle has one score, the same at all training sizes. An
-in-context model may show labelled examples with each text: it is scored at every size, with the training
-examples of that size to choose from.
+They are scored on its test file. A run or a bundle was trained before, on any data, and has one score. It is
+a reference, which is not compared by size. An in-context model may show labelled examples with each text: it
+is scored at every size, with the training examples of that size to choose from.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from gonie.errors import RecipeError
 from gonie.experiments.line import ExistingModel
+from gonie.experiments.outcome import CellScores, read_outcome
 from gonie.tasks.evaluated_files import EvaluatedFiles, score_files
 from gonie.tasks.evaluation import FORMAT
 from gonie.tasks.load import load
@@ -33,12 +34,16 @@ def _silent(done: int, number: int) -> None:
 
 @dataclass(frozen=True)
 class ModelScore:
-    """The score of a model on the test file, and how many seconds it took per text."""
+    """The score of a model on the test file, and how many seconds it took per text.
+
+    ``labelled`` is the number of labelled examples that it was trained on, if its folder has it.
+    """
 
     metric: str
     score: float
     seconds_per_text: float
     notes: tuple[str, ...] = ()
+    labelled: int | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ModelScore:
@@ -104,7 +109,15 @@ def score_model(
         value,
         usage.seconds_per_text if usage else seconds,
         tuple(notes),
+        None if model.in_context else labelled_examples(model.place, found.model.recipe),
     )
+
+
+def labelled_examples(folder: str, recipe: Mapping[str, Any]) -> int | None:
+    """Return how many labelled examples a model was trained on: as its recipe or its own comparison says."""
+    size: int | None = recipe.get("data", {}).get("size")
+    outcome = read_outcome(Path(folder)) if size is None else None
+    return outcome.labelled if isinstance(outcome, CellScores) else size
 
 
 def held_out_files(recipe: CorpusRecipe) -> dict[str, str]:

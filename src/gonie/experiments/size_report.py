@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +72,11 @@ class SizeReport:
         sizes = self._sizes(comparison.rows)
         if not sizes:
             raise GonieError("all runs failed, so there are no scores by size. See the table for the errors.")
-        curves = {**self._trained(comparison, sizes), **self._scored(comparison, sizes)}
+        curves = {**self._trained(comparison, sizes), **self._in_context_curves(sizes)}
+        references = self._references(comparison.metric, sizes)
         costs = self._costs()
-        constant = {model.name for model in self._models if not model.in_context}
-        lines = [SizeLine(curve, costs.get(name), name in constant) for name, curve in curves.items()]
+        lines = [SizeLine(curve, costs.get(name)) for name, curve in curves.items()]
+        lines += [replace(line, cost=costs.get(line.name)) for line in references]
         return SizeComparison(
             metric=comparison.metric,
             tested_on=comparison.tested_on,
@@ -114,23 +115,24 @@ class SizeReport:
                 points.append(ScorePoint(sizes[row.values[at]], spread.mean, spread.sd))
         return {name: ScoreCurve(name, tuple(sorted(points))) for name, points in found.items() if points}
 
-    def _scored(self, comparison: Comparison, sizes: Mapping[str, float]) -> dict[str, ScoreCurve]:
-        """Return the curves of the existing models."""
+    def _in_context_curves(self, sizes: Mapping[str, float]) -> dict[str, ScoreCurve]:
+        """Return the curves of the in-context models."""
         found: dict[str, ScoreCurve] = {}
-        for model in self._models:
-            if model.in_context:
-                points = [
-                    point
-                    for size, number in sizes.items()
-                    if (point := self._in_context(model, size, number)) is not None
-                ]
-            else:
-                score = self._score(model, model.name, None)
-                points = [ScorePoint(number, score.score) for number in sizes.values()]
-                self._check_metric(model, score, comparison.metric)
-            if points:
-                found[model.name] = ScoreCurve(model.name, tuple(points))
+        for model in (model for model in self._models if model.in_context):
+            scored = (self._in_context(model, size, number) for size, number in sizes.items())
+            if points := tuple(point for point in scored if point is not None):
+                found[model.name] = ScoreCurve(model.name, points)
         return found
+
+    def _references(self, metric: str, sizes: Mapping[str, float]) -> list[SizeLine]:
+        """Return the lines of the models that were trained before, without their costs."""
+        lines = []
+        for model in (model for model in self._models if not model.in_context):
+            score = self._score(model, model.name, None)
+            self._check_metric(model, score, metric)
+            points = tuple(ScorePoint(number, score.score) for number in sizes.values())
+            lines.append(SizeLine(ScoreCurve(model.name, points), constant=True, labelled=score.labelled))
+        return lines
 
     def _in_context(self, model: ExistingModel, size: str, number: float) -> ScorePoint | None:
         """Return the score of an in-context model that chooses its shots from the samples of a size.

@@ -100,6 +100,11 @@ def check_models(request: ComparisonRequest, recipe: CorpusRecipe) -> None:
         held_out_files(recipe)
         if not model.in_context:
             open_model(model, recipe)
+        elif "shots_from" in model.settings:
+            raise GonieError(
+                f"{model.name}: --sizes takes the shots from the training examples of each size. "
+                "Remove shots_from"
+            )
 
 
 def check_total(sizes: Sequence[str], labelled: int, noun: str) -> None:

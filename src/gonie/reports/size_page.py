@@ -49,7 +49,7 @@ def _table(found: SizeComparison) -> Markup:
         shown: list[object] = list(cells)
         for at, size in enumerate(found.sizes):
             point = line.point(size)
-            if point is not None and point.mean == best[size]:
+            if not line.constant and point is not None and point.mean == best[size]:
                 shown[at] = element("b", cells[at])
         rows.append(row(name, *shown))
     return table(
@@ -60,5 +60,7 @@ def _table(found: SizeComparison) -> Markup:
 
 
 def _best(found: SizeComparison, size: float) -> float | None:
-    """Return the highest score at a size."""
-    return max((point.mean for line in found.lines if (point := line.point(size)) is not None), default=None)
+    """Return the highest score of the compared models at a size."""
+    return max(
+        (point.mean for line in found.compared if (point := line.point(size)) is not None), default=None
+    )

@@ -6,17 +6,33 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gonie.metrics.score_curves import Region, best_at
-from gonie.reports.size_comparison import SizeComparison
+from gonie.metrics.score_curves import Region, best_at, reached_from
+from gonie.reports.size_comparison import SizeComparison, SizeLine
+from gonie.reports.size_tables import origin
 
 
 def verdict(found: SizeComparison) -> str:
-    """Return where one model is best, where there is no clear difference, and where the lines cross."""
+    """Return where one model is best, where there is no clear difference, and where the lines cross.
+
+    Models that were trained before are not among them. They have a sentence of their own.
+    """
     parts = _visible(found.regions)
     if not parts:
         return "No model has a score at two sizes."
     sentences = [text for at in range(len(parts)) for text in _sentences(found, parts, at)]
-    return " ".join([*sentences, *_caution(found)])
+    references = [_reference(found, line) for line in found.lines if line.constant]
+    return " ".join([*sentences, *references, *_caution(found)])
+
+
+def _reference(found: SizeComparison, line: SizeLine) -> str:
+    """Return the score of a model that was trained before, and from which size on another one reaches it."""
+    name, how, mean = _names([line.name]), origin(line, found.noun), line.curve.points[-1].mean
+    score, reached = f"{100 * mean:.1f}", reached_from(found.curves, mean)
+    if reached is None:
+        largest = f"{round(found.sizes[-1]):,}"
+        return f"{name} ({how}) has {score} {found.metric}; with {largest}, no other model reaches this."
+    size, other = _edge(found, reached[0]), _names([reached[1]])
+    return f"{name} ({how}) has {score} {found.metric}; {other} reaches this with {size}."
 
 
 def _caution(found: SizeComparison) -> list[str]:
@@ -87,7 +103,7 @@ def _best(found: SizeComparison, region: Region, where: str, size: float | None)
     best = _names(region.names)
     if size is None:
         return f"{where}, {best} is best."
-    points = {line.name: point for line in found.lines if (point := line.point(size)) is not None}
+    points = {line.name: point for line in found.compared if (point := line.point(size)) is not None}
     score, number = f"{100 * points.pop(region.names[0]).mean:.1f}", f"{round(size):,}"
     if not points:
         return f"{where}, {best} is best ({score} {found.metric} with {number})."
