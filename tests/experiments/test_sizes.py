@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +180,37 @@ def test_the_labelled_examples_of_a_model_are_those_of_its_sample_or_comparison(
 def test_shots_from_another_file_are_refused(toy: Path, tmp_path: Path) -> None:
     """The training examples of each size take its place."""
     model = f"x=llm:http://127.0.0.1:9/v1:model=x,shots_from={toy / 'train.conll'}"
-    with pytest.raises(GonieError, match="x: --sizes takes the shots from .* Remove shots_from"):
+    with pytest.raises(GonieError, match=r"x: --sizes takes the shots from .* Remove shots_from"):
         start_comparison(asked(toy, model), tmp_path / "c", Screen(), jobs=1)
     assert not (tmp_path / "c").exists()
+
+
+def test_warnings_are_on_the_page_but_not_how_the_test_file_is_read(
+    toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """The test sentences are those of the training file, and an existing model was trained on them."""
+    train = tmp_path / "copy.conll"
+    shutil.copy(toy / "train.conll", train)
+    files = (f"data.train={train}", f"data.dev={toy / 'dev.conll'}", f"data.test={toy / 'train.conll'}")
+    request = asked(toy, f"old={toy_run}", sizes="10,all", seeds=1, changes=(*TWO, *files))
+    screen, folder = Screen(), tmp_path / "c"
+    assert start_comparison(request, folder, screen, jobs=1)
+    page = (folder / "sizes.html").read_text("utf-8")
+    values = json.loads((folder / "sizes.json").read_text("utf-8"))
+    for text in (
+        "warning: 80 of 80 sentences in test are also in the training data",
+        "old: warning: the model was trained on",
+        "warning: the smallest size has only about",
+    ):
+        assert any(text in note for note in screen.notes)
+        assert sum(each.startswith(text) for each in values["warnings"]) == 1
+        assert page.count(text) == 1
+        assert page.index(text) < page.index("<svg")
+    assert any(note.startswith("old: tag column: ") for note in screen.notes)
+    assert "tag column" not in page
+    (folder / "sizes.html").unlink()
+    assert resume_comparison(folder, Screen(), jobs=1)
+    assert (folder / "sizes.html").read_text("utf-8") == page
 
 
 def test_resuming_writes_the_same_page(compared: tuple[Path, Screen]) -> None:

@@ -220,7 +220,8 @@ def test_which_model_is_best_is_korean(tool: ModuleType) -> None:
     )
     low = size_comparison(size_line("a", 0.1, 0.1, 0.1, 0.1, sd=0.0), old)
     assert translate(size_verdict(low)).endswith(
-        "old(문장 800개로 이전에 학습)의 F1은 25.0입니다. 3,010개로는 다른 어떤 모델도 이 점수에 이르지 못합니다."
+        "old(문장 800개로 이전에 학습)의 F1은 25.0입니다. "
+        "3,010개로는 다른 어떤 모델도 이 점수에 이르지 못합니다."
     )
     lines = [size_line(name, 0.5, 0.5, 0.5, 0.5, sd=0.01) for name in "ab"]
     third = size_line("c", 0.5, 0.1, 0.1, 0.1, sd=0.01)

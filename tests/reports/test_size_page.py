@@ -52,9 +52,11 @@ def test_a_model_that_was_trained_before_is_told_apart() -> None:
     assert "trained before" not in render_sizes(size_comparison(found.lines[0]), title="t")
 
 
-def test_failures_are_shown() -> None:
-    page = render_sizes(crossing(), title="t", failures=["failed: cells/3: loss is not finite"])
-    assert '<p class="warning">failed: cells/3: loss is not finite</p>' in page
+def test_warnings_are_below_the_answer() -> None:
+    page = render_sizes(crossing(), title="t", warnings=["failed: cells/3: loss is not finite"])
+    place = page.index('<p class="warning">failed: cells/3: loss is not finite</p>')
+    assert page.index('class="answer"') < place < page.index("<svg")
+    assert '<p class="warning">' not in render_sizes(crossing(), title="t")
 
 
 def test_rows_have_scores_and_costs() -> None:

@@ -13,7 +13,8 @@ def test_the_sentence_says_where_the_lines_cross() -> None:
     crossed = round(20 * 5 ** (0.2 / 0.29))
     assert crossed == 61
     assert verdict(crossing(sd=0.0)) == (
-        "Below about 61 labelled sentences, in-context is best (40.0 F1 with 20; next is “tuned transformer” with 20.0). "
+        "Below about 61 labelled sentences, in-context is best (40.0 F1 with 20; next is “tuned transformer” "
+        "with 20.0). "
         "From about 61, “tuned transformer” is best (80.0 F1 with 3,010; next is BiLSTM-CRF with 72.0). "
         "old (trained before) has 30.0 F1; in-context reaches this with 20."
     )

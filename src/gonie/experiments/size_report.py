@@ -52,8 +52,8 @@ Note = Callable[[str], None]
 class SizeReport:
     """Collects the lines of a finished comparison in its folder.
 
-    ``note`` receives notes, and ``told`` has those about existing models, for the page. ``advance`` receives
-    what is done, how much of it, and how much there is.
+    ``note`` receives notes, and ``told`` has those for the page: warnings, and what in-context models cost.
+    ``advance`` receives what is done, how much of it, and how much there is.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class SizeReport:
             try:
                 scores.append(self._score(model, name, self._sample(run, size)).score)
             except InputError as error:
-                self._tell(f"warning: {name} is left out: {error}")
+                self._warn(f"warning: {name} is left out: {error}")
         spread = Spread.of(scores)
         return None if spread is None else ScorePoint(number, spread.mean, spread.sd)
 
@@ -168,20 +168,21 @@ class SizeReport:
         else:
             score = ModelScore.from_json(values)
         for text in score.notes:
-            self._tell(f"{name}: {text}")
+            self._note(f"{name}: {text}")
+            if model.in_context or is_warning(text):  # the others are about reading the test file
+                self.told.append(f"{name}: {text}")
         return score
 
     def _check_metric(self, model: ExistingModel, score: ModelScore, metric: str) -> None:
         own = score.metric.replace("_", " ")
         if own.casefold() != metric.casefold():
-            self._tell(
+            self._warn(
                 f"warning: {model.name} is scored by {own}, the others by {metric}, which cannot be compared"
             )
 
-    def _tell(self, text: str) -> None:
-        if text not in self.told:
-            self.told.append(text)
-            self._note(text)
+    def _warn(self, text: str) -> None:
+        self.told.append(text)
+        self._note(text)
 
     def _sample(self, run: PlannedRun, size: str) -> Path:
         """Write the training examples of a run to a file, if it is not there yet."""
@@ -229,6 +230,11 @@ class SizeReport:
         values = _read_json(self._folder / MODELS / f"{file_name(last)}.json")
         milliseconds = None if values is None else 1000 * ModelScore.from_json(values).seconds_per_text
         return ModelCost(None, milliseconds, None)
+
+
+def is_warning(note: str) -> bool:
+    """Return whether a note is a warning. It may begin with the name of what it is about."""
+    return "warning: " in note.partition("\n")[0]
 
 
 def _text(example: Any) -> str:

@@ -19,7 +19,7 @@ SAME = ("train", "dev", "test", "leave_out", "holdout")
 """Keys of ``data`` that all recipes of a comparison over sizes must have in common."""
 
 FEW_STEPS = 300
-"""Fewer gradient steps are noted."""
+"""Fewer gradient steps are warned of."""
 
 
 def check_request(request: ComparisonRequest) -> None:
@@ -117,7 +117,7 @@ def check_total(sizes: Sequence[str], labelled: int, noun: str) -> None:
 
 
 def few_steps(sizes: Sequence[str], recipe: CorpusRecipe) -> str:
-    """Return a note if the smallest size has few gradient steps, otherwise an empty text."""
+    """Return a warning if the smallest size has few gradient steps, otherwise an empty text."""
     train = recipe.train
     if not sizes or sizes[0] == ALL:
         return ""
@@ -125,8 +125,9 @@ def few_steps(sizes: Sequence[str], recipe: CorpusRecipe) -> str:
     if steps >= FEW_STEPS:
         return ""
     return (
-        f"the smallest size has only about {steps:,} gradient steps (train.epochs = {train.epochs}), which "
-        "may be too few for a model that is trained from scratch; for more, --set train.epochs=N"
+        f"warning: the smallest size has only about {steps:,} gradient steps (train.epochs = "
+        f"{train.epochs}), which may be too few for a model that is trained from scratch; for more, "
+        "--set train.epochs=N"
     )
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
-
 ROUNDING = 1e-9
 """Means that differ by less are equal."""
 

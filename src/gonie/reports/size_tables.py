@@ -51,11 +51,12 @@ def size_note(found: SizeComparison) -> str:
     text = (
         f"{found.metric} on {found.tested_on} in percent{spread}, by the number of labelled {found.noun} "
         "that a model is trained on, or that an in-context model chooses its shots from."
-        f"{clear if found.seeds > 1 else ''} At a size and seed, all have the same {found.noun}. Larger samples contain smaller ones, and "
-        "each has about the same share of every type or label. The dev and test data are the same at every "
-        "size; dev selects the best epoch and is not counted. Costs are those of the exported model of the largest size, on one "
-        "CPU thread of this machine, measured in turn: the median speed for many texts, the median "
-        "milliseconds for one text alone, and the size of the files."
+        f"{clear if found.seeds > 1 else ''} At a size and seed, all have the same {found.noun}. Larger "
+        "samples contain smaller ones, and each has about the same share of every type or label. The dev and "
+        "test data are the same at every size; dev selects the best epoch and is not counted. Costs are "
+        "those of the exported model of the largest size, on one CPU thread of this machine, measured in turn: "
+        "the median speed for many texts, the median milliseconds for one text alone, and the size of the "
+        "files."
     )
     if len(found.compared) == len(found.lines):
         return text

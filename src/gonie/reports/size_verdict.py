@@ -47,7 +47,7 @@ def _visible(regions: Sequence[Region]) -> list[Region]:
 
 
 def _sentences(found: SizeComparison, parts: Sequence[Region], at: int) -> Iterator[str]:
-    """Yield what is to be said about a part. Measured sizes at which another model is as good have their own."""
+    """Yield what is to be said about a part, and about measured sizes at which another model is as good."""
     region = parts[at]
     where = _where(found, parts, at)
     if not region.clear:
