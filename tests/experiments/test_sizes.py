@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gonie import read as gonie_read
-from gonie.errors import GonieError, RecipeError
+from gonie.errors import GonieError, InputError, RecipeError, ServiceError
 from gonie.experiments.cell import Began, Event, Note
 from gonie.experiments.compare import resume_comparison, start_comparison
 from gonie.experiments.comparison import Comparison
@@ -25,7 +25,7 @@ from gonie.reports.size_verdict import verdict
 from gonie.tasks.load import load
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import prepare
-from support.language_model import ScriptedModel
+from support.language_model import ScriptedModel, refusal
 from support.scripted_service import running
 
 TWO = ("train.epochs=2", "train.patience=2")
@@ -299,6 +299,43 @@ def test_an_in_context_model_chooses_its_shots_from_each_sample(toy: Path, tmp_p
     system = endpoint.asked[0]["messages"][0]["content"]
     assert "- PER: names,first and last" in system
     assert any(f"{texts} texts" in note for note in screen.notes)
+
+
+def test_an_in_context_model_that_fails_after_training_is_resumed(toy: Path, tmp_path: Path) -> None:
+    screen, folder = Screen(), tmp_path / "c"
+    with running(ScriptedModel()) as endpoint:  # type: ignore[arg-type]
+        endpoint.script = [refusal(403)] * 4
+        request = asked(toy, f"x=llm:{endpoint.url}/v1:cache={tmp_path / 'cache'}", sizes="10,30", seeds=1)
+        with pytest.raises(
+            ServiceError, match=r"refuses the API key.*\. Run the same command again with --resume$"
+        ):
+            start_comparison(request, folder, screen, jobs=1)
+        endpoint.script = []
+        assert len(screen.begun) == 2
+        again = Screen()
+        assert resume_comparison(folder, again, jobs=1)
+    assert again.begun == []
+    assert again.sizes is not None
+    assert [line.name for line in again.sizes.lines] == ["plain", "x"]
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "words"),
+    [
+        ("http://127.0.0.1:9/v1:model=x", ServiceError, "x: cannot connect to http://127.0.0.1:9/v1"),
+        ("http://127.0.0.1:9/v1:model=x,shot=3", InputError, "unknown setting of a language model: shot"),
+        ("{folder}/missing.gguf", InputError, "file not found: .*missing.gguf"),
+        ("{folder}/text.gguf", InputError, "not a GGUF file"),
+    ],
+)
+def test_an_in_context_model_is_tried_before_training(
+    toy: Path, tmp_path: Path, address: str, error: type[GonieError], words: str
+) -> None:
+    (tmp_path / "text.gguf").write_text("no model", "utf-8")
+    request = asked(toy, f"x=llm:{address.format(folder=tmp_path)}")
+    with pytest.raises(error, match=words):
+        start_comparison(request, tmp_path / "c", Screen(), jobs=1)
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gonie.errors import RecipeError
+from gonie.errors import GonieError, RecipeError
 from gonie.experiments.line import ExistingModel
 from gonie.experiments.outcome import CellScores, read_outcome
 from gonie.tasks.evaluated_files import EvaluatedFiles, score_files
 from gonie.tasks.evaluation import FORMAT
-from gonie.tasks.load import load
+from gonie.tasks.load import load, try_in_context
 from gonie.tasks.loaded import LoadedModel, load_model
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
 
+AGAIN = "Run the same command again with --resume"
 Advance = Callable[[int, int], None]
 """Receives how many texts are answered, and how many there are."""
 
@@ -68,12 +69,25 @@ def open_model(
     return found
 
 
+def try_model(model: ExistingModel, recipe: CorpusRecipe) -> None:
+    """Check before training that a model can be scored afterwards."""
+    if not model.in_context:
+        open_model(model, recipe)
+        return
+    if "shots_from" in model.settings:
+        raise GonieError(
+            f"{model.name}: --sizes takes the shots from the training examples of each size. "
+            "Remove shots_from"
+        )
+    try_in_context(model.place, task=recipe.task, **{**column_settings(recipe), **model.settings})
+
+
 def _open_in_context(
     model: ExistingModel, recipe: CorpusRecipe, examples: Path | None, advance: Advance
 ) -> LoadedModel:
     shown = {} if examples is None else {"shots_from": str(examples)}
     settings: dict[str, Any] = {**column_settings(recipe), **model.settings, **shown}
-    opened = load(model.place, task=recipe.task, advance=advance, **settings)
+    opened = load(model.place, task=recipe.task, advance=advance, again=AGAIN, **settings)
     return LoadedModel(TASKS[recipe.task], opened, model.place)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from gonie.errors import GonieError, RecipeError
-from gonie.experiments.existing_models import held_out_files, open_model
+from gonie.experiments.existing_models import held_out_files, try_model
 from gonie.experiments.grid import ALL, SIZE, Grid, GridCell
 from gonie.experiments.grid import RECIPE as RECIPES
 from gonie.experiments.line import read_model
@@ -91,20 +91,14 @@ def _differences(one: CorpusRecipe, other: CorpusRecipe) -> Iterator[str]:
 
 
 def check_models(request: ComparisonRequest, recipe: CorpusRecipe) -> None:
-    """Refuse models that cannot be loaded, or are of another task than the recipes."""
+    """Refuse models that cannot be loaded or reached, or are of another task than the recipes."""
     models = [read_model(argument) for argument in request.models]
     names = [line_name(request.grid, cell) for cell in request.grid.cells]
     for model in models:
         if model.name in names or [each.name for each in models].count(model.name) > 1:
             raise GonieError(f"two models have the name {model.name}. Name them: NAME=MODEL")
         held_out_files(recipe)
-        if not model.in_context:
-            open_model(model, recipe)
-        elif "shots_from" in model.settings:
-            raise GonieError(
-                f"{model.name}: --sizes takes the shots from the training examples of each size. "
-                "Remove shots_from"
-            )
+        try_model(model, recipe)
 
 
 def check_total(sizes: Sequence[str], labelled: int, noun: str) -> None:

@@ -54,9 +54,9 @@ def size_note(found: SizeComparison) -> str:
         f"{clear if found.seeds > 1 else ''} At a size and seed, all have the same {found.noun}. Larger "
         "samples contain smaller ones, and each has about the same share of every type or label. The dev and "
         "test data are the same at every size; dev selects the best epoch and is not counted. Costs are "
-        "those of the exported model of the largest size, on one CPU thread of this machine, measured in turn: "
-        "the median speed for many texts, the median milliseconds for one text alone, and the size of the "
-        "files."
+        "those of the exported model of the largest size, on one CPU thread of this machine, measured in "
+        "turn: the median speed for many texts, the median milliseconds for one text alone, and the size of "
+        "the files."
     )
     if len(found.compared) == len(found.lines):
         return text
