@@ -331,6 +331,8 @@ def test_an_in_context_model_that_fails_after_training_is_resumed(toy: Path, tmp
 def test_an_in_context_model_is_tried_before_training(
     toy: Path, tmp_path: Path, address: str, error: type[GonieError], words: str
 ) -> None:
+    if "text.gguf" in address:
+        pytest.importorskip("xllamacpp")
     (tmp_path / "text.gguf").write_text("no model", "utf-8")
     request = asked(toy, f"x=llm:{address.format(folder=tmp_path)}")
     with pytest.raises(error, match=words):
