@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gonie import read as gonie_read
-from gonie.errors import GonieError, RecipeError
+from gonie.errors import GonieError, InputError, RecipeError, ServiceError
 from gonie.experiments.cell import Began, Event, Note
 from gonie.experiments.compare import resume_comparison, start_comparison
 from gonie.experiments.comparison import Comparison
+from gonie.experiments.existing_models import labelled_examples
 from gonie.experiments.line import split_models
 from gonie.experiments.outcome import CellScores, Outcome, read_outcome
 from gonie.experiments.plan import ComparisonPlan, ComparisonRequest
@@ -23,7 +25,7 @@ from gonie.reports.size_verdict import verdict
 from gonie.tasks.load import load
 from gonie.tasks.recipe import load_recipe
 from gonie.tasks.torch.prepare import prepare
-from support.language_model import ScriptedModel
+from support.language_model import ScriptedModel, refusal
 from support.scripted_service import running
 
 TWO = ("train.epochs=2", "train.patience=2")
@@ -114,6 +116,11 @@ def test_the_lines_are_the_scores_of_the_runs(compared: tuple[Path, Screen]) -> 
     assert old.constant
     assert len({point.mean for point in old.curve.points}) == 1
     assert [point.size for point in old.curve.points] == list(found.sizes)
+    assert old.labelled is None, "the folder of an ordinary run does not say"
+    assert {name for region in found.regions for name in (*region.names, *region.others)} <= {
+        "plain",
+        "small",
+    }
 
 
 def test_costs_are_those_of_exported_models(compared: tuple[Path, Screen]) -> None:
@@ -156,6 +163,54 @@ def test_the_page_and_its_values_are_written(compared: tuple[Path, Screen]) -> N
     assert values["seeds"] == 2
     results = json.loads((folder / "results.json").read_text("utf-8"))
     assert sum(cell["best"] for cell in results["cells"]) == 3, "a best cell for each size"
+
+
+def test_the_labelled_examples_of_a_model_are_those_of_its_sample_or_comparison(
+    compared: tuple[Path, Screen],
+) -> None:
+    folder, screen = compared
+    assert screen.sizes is not None
+    total = screen.sizes.sizes[-1]
+    (largest,) = folder.glob("cells/*recipe=plain_size=all_seed=1")
+    assert labelled_examples(str(largest), {"data": {"train": "a.conll"}}) == total
+    assert labelled_examples(str(largest), {"data": {"size": 30}}) == 30
+    assert labelled_examples(str(folder), {}) is None
+
+
+def test_shots_from_another_file_are_refused(toy: Path, tmp_path: Path) -> None:
+    """The training examples of each size take its place."""
+    model = f"x=llm:http://127.0.0.1:9/v1:model=x,shots_from={toy / 'train.conll'}"
+    with pytest.raises(GonieError, match=r"x: --sizes takes the shots from .* Remove shots_from"):
+        start_comparison(asked(toy, model), tmp_path / "c", Screen(), jobs=1)
+    assert not (tmp_path / "c").exists()
+
+
+def test_warnings_are_on_the_page_but_not_how_the_test_file_is_read(
+    toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """The test sentences are those of the training file, and an existing model was trained on them."""
+    train = tmp_path / "copy.conll"
+    shutil.copy(toy / "train.conll", train)
+    files = (f"data.train={train}", f"data.dev={toy / 'dev.conll'}", f"data.test={toy / 'train.conll'}")
+    request = asked(toy, f"old={toy_run}", sizes="10,all", seeds=1, changes=(*TWO, *files))
+    screen, folder = Screen(), tmp_path / "c"
+    assert start_comparison(request, folder, screen, jobs=1)
+    page = (folder / "sizes.html").read_text("utf-8")
+    values = json.loads((folder / "sizes.json").read_text("utf-8"))
+    for text in (
+        "warning: 80 of 80 sentences in test are also in the training data",
+        "old: warning: the model was trained on",
+        "warning: the smallest size has only about",
+    ):
+        assert any(text in note for note in screen.notes)
+        assert sum(each.startswith(text) for each in values["warnings"]) == 1
+        assert page.count(text) == 1
+        assert page.index(text) < page.index("<svg")
+    assert any(note.startswith("old: tag column: ") for note in screen.notes)
+    assert "tag column" not in page
+    (folder / "sizes.html").unlink()
+    assert resume_comparison(folder, Screen(), jobs=1)
+    assert (folder / "sizes.html").read_text("utf-8") == page
 
 
 def test_resuming_writes_the_same_page(compared: tuple[Path, Screen]) -> None:
@@ -244,6 +299,45 @@ def test_an_in_context_model_chooses_its_shots_from_each_sample(toy: Path, tmp_p
     system = endpoint.asked[0]["messages"][0]["content"]
     assert "- PER: names,first and last" in system
     assert any(f"{texts} texts" in note for note in screen.notes)
+
+
+def test_an_in_context_model_that_fails_after_training_is_resumed(toy: Path, tmp_path: Path) -> None:
+    screen, folder = Screen(), tmp_path / "c"
+    with running(ScriptedModel()) as endpoint:  # type: ignore[arg-type]
+        endpoint.script = [refusal(403)] * 4
+        request = asked(toy, f"x=llm:{endpoint.url}/v1:cache={tmp_path / 'cache'}", sizes="10,30", seeds=1)
+        with pytest.raises(
+            ServiceError, match=r"refuses the API key.*\. Run the same command again with --resume$"
+        ):
+            start_comparison(request, folder, screen, jobs=1)
+        endpoint.script = []
+        assert len(screen.begun) == 2
+        again = Screen()
+        assert resume_comparison(folder, again, jobs=1)
+    assert again.begun == []
+    assert again.sizes is not None
+    assert [line.name for line in again.sizes.lines] == ["plain", "x"]
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "words"),
+    [
+        ("http://127.0.0.1:9/v1:model=x", ServiceError, "x: cannot connect to http://127.0.0.1:9/v1"),
+        ("http://127.0.0.1:9/v1:model=x,shot=3", InputError, "unknown setting of a language model: shot"),
+        ("{folder}/missing.gguf", InputError, "file not found: .*missing.gguf"),
+        ("{folder}/text.gguf", InputError, "not a GGUF file"),
+    ],
+)
+def test_an_in_context_model_is_tried_before_training(
+    toy: Path, tmp_path: Path, address: str, error: type[GonieError], words: str
+) -> None:
+    if "text.gguf" in address:
+        pytest.importorskip("xllamacpp")
+    (tmp_path / "text.gguf").write_text("no model", "utf-8")
+    request = asked(toy, f"x=llm:{address.format(folder=tmp_path)}")
+    with pytest.raises(error, match=words):
+        start_comparison(request, tmp_path / "c", Screen(), jobs=1)
+    assert not (tmp_path / "c").exists()
 
 
 @pytest.mark.parametrize(

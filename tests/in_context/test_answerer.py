@@ -89,6 +89,8 @@ def test_a_fatal_failure_stops_at_once() -> None:
 def test_many_failures_in_a_row_stop_the_run(tmp_path: Path) -> None:
     with pytest.raises(ServiceError, match=f"{GIVE_UP} requests in a row.*Run the same command again"):
         list(answerer(Echo(), tmp_path).answers(questions(*["bad"] * (GIVE_UP + 1))))
+    with pytest.raises(ServiceError, match=r"no luck\. Resume$"):
+        list(answerer(Echo(fatal=True), again="Resume").answers(questions("bad")))
     mixed = (["bad"] * (GIVE_UP - 1) + ["good"]) * 2
     assert len(list(answerer(Echo()).answers(questions(*mixed)))) == len(mixed)
 

@@ -52,6 +52,43 @@ def test_the_delay_that_is_asked_for_is_kept(
     assert 7 <= max(waited) < 8
 
 
+def test_an_endpoint_is_checked_without_a_question(endpoint: ScriptedModel) -> None:
+    chat(endpoint, model="toy").connect()
+    assert [seen.path for seen in endpoint.seen] == ["/v1/models"]
+
+
+def test_an_endpoint_that_does_not_list_its_models_is_greeted(endpoint: ScriptedModel) -> None:
+    endpoint.reply_to_models = refusal(404)
+    chat(endpoint, model="toy").connect()
+    assert [body["messages"] for body in endpoint.asked] == [[{"role": "user", "content": "Hello"}]]
+    endpoint.script = [refusal(404)]
+    with pytest.raises(ServiceError, match=r"toy: status 404: .* The URL usually ends with /v1"):
+        chat(endpoint, model="toy").connect()
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_an_endpoint_that_refuses_the_key_fails_the_check(endpoint: ScriptedModel, status: int) -> None:
+    endpoint.reply_to_models = refusal(status)
+    with pytest.raises(ServiceError, match=f"toy: status {status}: .* API key"):
+        chat(endpoint, model="toy").connect()
+
+
+def test_a_busy_endpoint_passes_the_check(endpoint: ScriptedModel) -> None:
+    endpoint.reply_to_models = Reply(body={}, delay=0.5)
+    chat(endpoint, model="toy", timeout=0.1).connect()
+    endpoint.reply_to_models = refusal(503)
+    chat(endpoint, model="toy").connect()
+
+
+def test_nobody_at_the_address_fails_the_check_at_once() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+    nobody = EndpointChat(url, InContextSettings.of({"model": "toy", "retries": 9}), key=None)
+    with pytest.raises(ServiceError, match=f"toy: cannot connect to {url}: "):
+        nobody.connect()
+
+
 def test_a_failure_that_lasts_has_its_reason(endpoint: ScriptedModel) -> None:
     endpoint.script = [refusal(500, "out of\nmemory")] * 3
     with pytest.raises(FailedRequestError, match="status 500: out of memory") as error:

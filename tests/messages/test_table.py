@@ -207,16 +207,32 @@ def test_which_model_is_best_is_korean(tool: ModuleType) -> None:
     translate = Translator(tool.read())
     assert translate(size_verdict(crossing(sd=0.02))) == (
         "레이블이 있는 문장 약 49개 미만에서는 in-context가 가장 좋습니다"
-        "(20개로 F1 40.0, 그다음은 old의 30.0). "
+        "(20개로 F1 40.0, 그다음은 “tuned transformer”의 20.0). "
         "약 49개와 76개 사이에서는 in-context와 “tuned transformer” 사이에 뚜렷한 차이가 없습니다. "
         "평균은 약 61개에서 엇갈립니다. "
-        "약 76개부터는 “tuned transformer”가 가장 좋습니다(3,010개로 F1 80.0, 그다음은 BiLSTM-CRF의 72.0)."
+        "약 76개부터는 “tuned transformer”가 가장 좋습니다(3,010개로 F1 80.0, 그다음은 BiLSTM-CRF의 72.0). "
+        "old(이전에 학습)의 F1은 30.0입니다. in-context는 20개로 이 점수에 이릅니다."
+    )
+    old = size_line("old", 0.25, 0.25, 0.25, 0.25, constant=True, labelled=800)
+    rising = size_comparison(size_line("a", 0.1, 0.2, 0.3, 0.4, sd=0.0), old)
+    assert translate(size_verdict(rising)).endswith(
+        "old(문장 800개로 이전에 학습)의 F1은 25.0입니다. a는 약 220개로 이 점수에 이릅니다."
+    )
+    low = size_comparison(size_line("a", 0.1, 0.1, 0.1, 0.1, sd=0.0), old)
+    assert translate(size_verdict(low)).endswith(
+        "old(문장 800개로 이전에 학습)의 F1은 25.0입니다. "
+        "3,010개로는 다른 어떤 모델도 이 점수에 이르지 못합니다."
     )
     lines = [size_line(name, 0.5, 0.5, 0.5, 0.5, sd=0.01) for name in "ab"]
     third = size_line("c", 0.5, 0.1, 0.1, 0.1, sd=0.01)
     assert translate(size_verdict(size_comparison(*lines, third))) == (
         "레이블이 있는 문장 20개부터 3,010개까지는 a와 b 사이에 뚜렷한 차이가 없습니다"
         "(이 구간의 일부에서는 c도)."
+    )
+    tied = size_line("b", 0.4, 0.6, 0.7, 0.9, sd=0.0)
+    assert translate(size_verdict(size_comparison(size_line("a", 0.5, 0.7, 0.8, 0.9, sd=0.0), tied))) == (
+        "레이블이 있는 문장 20개부터 3,010개까지는 a가 가장 좋습니다(500개로 F1 80.0, 그다음은 b의 70.0). "
+        "3,010개에서는 a와 b 사이에 뚜렷한 차이가 없습니다."
     )
 
 

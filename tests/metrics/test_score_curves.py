@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gonie.metrics.score_curves import Band, Region, ScoreCurve, ScorePoint, best_regions
+from gonie.metrics.score_curves import Band, Region, ScoreCurve, ScorePoint, best_regions, reached_from
 
 SIZES = (10, 40, 100, 1000)
 SCORES = st.integers(0, 20).map(lambda score: score / 20)
@@ -134,6 +134,41 @@ def test_a_model_counts_only_where_it_was_measured() -> None:
     first, second = best_regions([curve("always", 0.1, 0.2, 0.3, 0.4), late])
     assert (first.names, first.end) == (("always",), 100)
     assert (second.names, second.start) == (("late",), 100)
+
+
+@given(curves(), SCORES)
+def test_a_score_is_reached_from_the_first_size_after_which_one_mean_is_always_as_high(
+    curves: list[ScoreCurve], score: float
+) -> None:
+    """The reference looks at many sizes one by one, from the largest down."""
+
+    def best(size: float) -> float:
+        return max((band.mean for curve in curves if (band := curve.at(size)) is not None), default=-1)
+
+    found = reached_from(curves, score)
+    measured = sorted({point.size for curve in curves for point in curve.points})
+    if found is None:
+        assert best(measured[-1]) < score
+        return
+    size, name = found
+    own = {curve.name: curve for curve in curves}[name].at(size)
+    assert own is not None
+    assert own.mean == pytest.approx(best(size))
+    assert own.mean >= score - 1e-9
+    later = (size * (measured[-1] / size) ** (step / 50) for step in range(1, 50))
+    assert all(best(each) >= score - 1e-9 for each in later)
+    before = size / 1.0001
+    assert size == measured[0] or best(before) < score or best(math.sqrt(before * size)) < score
+
+
+def test_a_level_is_reached_between_two_sizes_and_kept() -> None:
+    """One rises from 0.2 to 0.8 between 10 and 1000, and reaches 0.5 at 100."""
+    one = curve("one", 0.2, 0.8, sizes=(10, 1000))
+    assert reached_from([one], 0.5) == (pytest.approx(100), "one")
+    assert reached_from([one], 0.2) == (10, "one")
+    assert reached_from([one], 0.9) is None
+    assert reached_from([curve("down", 0.9, 0.1, 0.3, 0.4)], 0.35) == (pytest.approx(100 * 10**0.5), "down")
+    assert reached_from([], 0.5) is None
 
 
 def test_outside_of_the_measured_sizes_there_is_no_score() -> None:

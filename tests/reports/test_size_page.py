@@ -37,9 +37,26 @@ def test_names_are_text() -> None:
     assert "&lt;script&gt;" in page
 
 
-def test_failures_are_shown() -> None:
-    page = render_sizes(crossing(), title="t", failures=["failed: cells/3: loss is not finite"])
-    assert '<p class="warning">failed: cells/3: loss is not finite</p>' in page
+def test_a_model_that_was_trained_before_is_told_apart() -> None:
+    """It is dashed, its label says so, and its scores are not the best ones of a size."""
+    old = size_line("old", 0.9, 0.9, 0.9, 0.9, constant=True, labelled=800)
+    found = size_comparison(size_line("one", 0.1, 0.2, 0.3, 0.4), old)
+    page = render_sizes(found, title="t")
+    assert size_cells(found, old)[0] == "old (trained before on 800 sentences)"
+    assert ">old (trained before on 800 sentences)</t" in page
+    assert "<b>90.00</b>" not in page
+    assert page.count("<b>") == 4
+    assert "old (trained before)</text>" in page
+    assert 'class="curve constant"' in page
+    assert "Models that were trained before, on any data, are shown for reference." in page
+    assert "trained before" not in render_sizes(size_comparison(found.lines[0]), title="t")
+
+
+def test_warnings_are_below_the_answer() -> None:
+    page = render_sizes(crossing(), title="t", warnings=["failed: cells/3: loss is not finite"])
+    place = page.index('<p class="warning">failed: cells/3: loss is not finite</p>')
+    assert page.index('class="answer"') < place < page.index("<svg")
+    assert '<p class="warning">' not in render_sizes(crossing(), title="t")
 
 
 def test_rows_have_scores_and_costs() -> None:

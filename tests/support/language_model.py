@@ -36,7 +36,8 @@ def refusal(status: int, message: str = "try later", **headers: str) -> Reply:
 class ScriptedModel:
     """An endpoint that answers by ``write``, after the replies in ``script``. ``running`` runs it.
 
-    ``models`` are the names that it lists. ``slow`` seconds pass before each answer.
+    ``models`` are the names that it lists, unless it has a ``reply_to_models``. ``slow`` seconds pass before
+    each answer.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class ScriptedModel:
         self.models = models
         self.slow = slow
         self.script: list[Reply | Reset] = []
+        self.reply_to_models: Reply | None = None
         self.seen: list[Seen] = []
         self.at_once = self._now = 0
         self.url = ""
@@ -61,6 +63,8 @@ class ScriptedModel:
         with self._lock:
             self.seen.append(seen)
             if seen.path.endswith("/models"):
+                if self.reply_to_models is not None:
+                    return self.reply_to_models
                 return Reply(body={"data": [{"id": name} for name in self.models]})
             if not seen.path.endswith("/chat/completions"):
                 return refusal(404, "no such page")

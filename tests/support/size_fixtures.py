@@ -13,12 +13,14 @@ def size_line(
     *means: float | None,
     sd: float | None = None,
     constant: bool = False,
+    labelled: int | None = None,
     milliseconds: float = 1.0,
 ) -> SizeLine:
     """Return a line with these means, without those that are None."""
     pairs = zip(SIZES, means, strict=False)
     points = tuple(ScorePoint(size, mean, sd) for size, mean in pairs if mean is not None)
-    return SizeLine(ScoreCurve(name, points), ModelCost(1000 / milliseconds, milliseconds, 6.5), constant)
+    cost = ModelCost(1000 / milliseconds, milliseconds, 6.5)
+    return SizeLine(ScoreCurve(name, points), cost, constant, labelled)
 
 
 def size_comparison(*lines: SizeLine, seeds: int = 3) -> SizeComparison:

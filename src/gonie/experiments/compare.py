@@ -17,6 +17,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -31,7 +32,7 @@ from gonie.experiments.outcome import Outcome, read_outcome
 from gonie.experiments.plan import CELLS, PLAN, RECIPE, ComparisonPlan, ComparisonRequest
 from gonie.experiments.sequence import SequenceComparison, SequenceRow, check_sequence
 from gonie.experiments.size_figure import draw_sizes, missing_size_fonts
-from gonie.experiments.size_report import CHART, PAGE, SIZE_REPORTS, VALUES, SizeReport
+from gonie.experiments.size_report import CHART, PAGE, SIZE_REPORTS, VALUES, SizeReport, is_warning
 from gonie.experiments.sizes import check_models, check_recipes, check_request, check_total, few_steps
 from gonie.experiments.tables import failures, markdown, tsv
 from gonie.experiments.workers import run_in_parallel, run_in_process
@@ -90,17 +91,23 @@ def start_comparison(
     The recipes of all cells are checked, and the files of the first cell are read, before anything is
     written.
     """
+    notes: list[str] = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        display.event(Note(text))
+
     _refuse_data_files(request)
     check_request(request)
     grid = request.grid
-    recipes = load_cells(grid, folds=request.folds, note=lambda text: display.event(Note(text)))
+    recipes = load_cells(grid, folds=request.folds, note=note)
     if request.in_sequence:
         check_sequence(recipes)
     if request.sizes:
         check_recipes(grid, recipes)
         check_models(request, recipes[0])
         for text in dict.fromkeys(few_steps(request.sizes, recipe) for recipe in recipes):
-            display.event(Note(text)) if text else None
+            note(text) if text else None
     _choose_jobs(recipes, jobs)
     _check_folder(folder)
     plan = ComparisonPlan.of(request, recipes, keep=keep)
@@ -108,10 +115,9 @@ def start_comparison(
     first = next(
         (run for run in plan.runs if run.shipped), plan.runs[0]
     )  # the largest size, if there are any
-    job = preparations.get(
-        first.recipe(recipes[first.cell], folder / CELLS), lambda text: display.event(Note(text))
-    )
+    job = preparations.get(first.recipe(recipes[first.cell], folder / CELLS), note)
     check_total(request.sizes, job.labelled, job.noun)
+    plan = replace(plan, warnings=tuple(text for text in dict.fromkeys(notes) if is_warning(text)))
     make_folder(folder)
     with lock_run(folder):
         _check_folder(folder)  # another process may have created it while the files were read
@@ -296,13 +302,15 @@ def _report_sizes(
     report = SizeReport(plan, folder, note, display.measuring)
     found = report.collect(comparison)
     png, svg = draw_sizes(found)
+    warnings = [*plan.warnings, *(text for text in report.told if is_warning(text))]
     page = render_sizes(
         found,
         title=f"{found.metric[:1].upper()}{found.metric[1:]} by training size",
-        told=report.told,
-        failures=[f"failed: {line}" for line in failures(comparison)],
+        told=[text for text in report.told if not is_warning(text)],
+        warnings=[*warnings, *(f"failed: {line}" for line in failures(comparison))],
     )
-    values = json.dumps({"verdict": verdict(found), **found.to_json()}, ensure_ascii=False, indent=1)
+    own = {"verdict": verdict(found), "warnings": warnings}
+    values = json.dumps({**own, **found.to_json()}, ensure_ascii=False, indent=1)
     contents: dict[str, str | bytes] = {PAGE: page, f"{CHART}.png": png, f"{CHART}.svg": svg, VALUES: values}
     for name, content in contents.items():
         atomic_write(folder / name, content)

@@ -1,8 +1,8 @@
 """Models of a comparison that are not trained here: runs, bundles and in-context models.
 
-They are scored on its test file. A run or a bundle has one score, the same at all training sizes. An
-in-context model may show labelled examples with each text: it is scored at every size, with the training
-examples of that size to choose from.
+They are scored on its test file. A run or a bundle was trained before, on any data, and has one score. It is
+a reference, which is not compared by size. An in-context model may show labelled examples with each text: it
+is scored at every size, with the training examples of that size to choose from.
 """
 
 from __future__ import annotations
@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gonie.errors import RecipeError
+from gonie.errors import GonieError, RecipeError
 from gonie.experiments.line import ExistingModel
+from gonie.experiments.outcome import CellScores, read_outcome
 from gonie.tasks.evaluated_files import EvaluatedFiles, score_files
 from gonie.tasks.evaluation import FORMAT
-from gonie.tasks.load import load
+from gonie.tasks.load import load, try_in_context
 from gonie.tasks.loaded import LoadedModel, load_model
 from gonie.tasks.paths import locate
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
 
+AGAIN = "Run the same command again with --resume"
 Advance = Callable[[int, int], None]
 """Receives how many texts are answered, and how many there are."""
 
@@ -33,12 +35,16 @@ def _silent(done: int, number: int) -> None:
 
 @dataclass(frozen=True)
 class ModelScore:
-    """The score of a model on the test file, and how many seconds it took per text."""
+    """The score of a model on the test file, and how many seconds it took per text.
+
+    ``labelled`` is the number of labelled examples that it was trained on, if its folder has it.
+    """
 
     metric: str
     score: float
     seconds_per_text: float
     notes: tuple[str, ...] = ()
+    labelled: int | None = None
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ModelScore:
@@ -63,12 +69,25 @@ def open_model(
     return found
 
 
+def try_model(model: ExistingModel, recipe: CorpusRecipe) -> None:
+    """Check before training that a model can be scored afterwards."""
+    if not model.in_context:
+        open_model(model, recipe)
+        return
+    if "shots_from" in model.settings:
+        raise GonieError(
+            f"{model.name}: --sizes takes the shots from the training examples of each size. "
+            "Remove shots_from"
+        )
+    try_in_context(model.place, task=recipe.task, **{**column_settings(recipe), **model.settings})
+
+
 def _open_in_context(
     model: ExistingModel, recipe: CorpusRecipe, examples: Path | None, advance: Advance
 ) -> LoadedModel:
     shown = {} if examples is None else {"shots_from": str(examples)}
     settings: dict[str, Any] = {**column_settings(recipe), **model.settings, **shown}
-    opened = load(model.place, task=recipe.task, advance=advance, **settings)
+    opened = load(model.place, task=recipe.task, advance=advance, again=AGAIN, **settings)
     return LoadedModel(TASKS[recipe.task], opened, model.place)
 
 
@@ -104,7 +123,15 @@ def score_model(
         value,
         usage.seconds_per_text if usage else seconds,
         tuple(notes),
+        None if model.in_context else labelled_examples(model.place, found.model.recipe),
     )
+
+
+def labelled_examples(folder: str, recipe: Mapping[str, Any]) -> int | None:
+    """Return how many labelled examples a model was trained on: as its recipe or its own comparison says."""
+    size: int | None = recipe.get("data", {}).get("size")
+    outcome = read_outcome(Path(folder)) if size is None else None
+    return outcome.labelled if isinstance(outcome, CellScores) else size
 
 
 def held_out_files(recipe: CorpusRecipe) -> dict[str, str]:

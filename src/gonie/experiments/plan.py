@@ -1,7 +1,7 @@
 """The plan of a comparison in compare.json: the request, and one run per cell, seed and fold, or step.
 
-Format 1 had no folds, format 2 no steps, and format 3 no training sizes and no existing models. A comparison
-in these formats resumes as one without them.
+Format 1 had no folds, format 2 no steps, and format 3 no training sizes, existing models and warnings. A
+comparison in these formats resumes as one without them.
 """
 
 from __future__ import annotations
@@ -76,11 +76,15 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """All runs, cell by cell, and whether their weights are kept."""
+    """All runs, cell by cell, and whether their weights are kept.
+
+    ``warnings`` are those about the data and the settings, which were shown before training.
+    """
 
     request: ComparisonRequest
     keep: bool
     runs: tuple[PlannedRun, ...]
+    warnings: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, request: ComparisonRequest, recipes: Sequence[CorpusRecipe], *, keep: bool) -> ComparisonPlan:
@@ -134,7 +138,13 @@ class ComparisonPlan:
 
     def _to_json(self) -> dict[str, Any]:
         runs = [asdict(run) for run in self.runs]
-        return {"format": FORMAT, "asked": asdict(self.request), "keep": self.keep, "runs": runs}
+        return {
+            "format": FORMAT,
+            "asked": asdict(self.request),
+            "keep": self.keep,
+            "runs": runs,
+            "warnings": list(self.warnings),
+        }
 
     @classmethod
     def read(cls, folder: Path) -> ComparisonPlan:
@@ -170,6 +180,7 @@ class ComparisonPlan:
             ),
             keep=bool(values["keep"]),
             runs=tuple(PlannedRun(**run) for run in values["runs"]),
+            warnings=tuple(values.get("warnings", ())),
         )
 
 

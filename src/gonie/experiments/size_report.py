@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +52,8 @@ Note = Callable[[str], None]
 class SizeReport:
     """Collects the lines of a finished comparison in its folder.
 
-    ``note`` receives notes, and ``told`` has those about existing models, for the page. ``advance`` receives
-    what is done, how much of it, and how much there is.
+    ``note`` receives notes, and ``told`` has those for the page: warnings, and what in-context models cost.
+    ``advance`` receives what is done, how much of it, and how much there is.
     """
 
     def __init__(
@@ -72,10 +72,11 @@ class SizeReport:
         sizes = self._sizes(comparison.rows)
         if not sizes:
             raise GonieError("all runs failed, so there are no scores by size. See the table for the errors.")
-        curves = {**self._trained(comparison, sizes), **self._scored(comparison, sizes)}
+        curves = {**self._trained(comparison, sizes), **self._in_context_curves(sizes)}
+        references = self._references(comparison.metric, sizes)
         costs = self._costs()
-        constant = {model.name for model in self._models if not model.in_context}
-        lines = [SizeLine(curve, costs.get(name), name in constant) for name, curve in curves.items()]
+        lines = [SizeLine(curve, costs.get(name)) for name, curve in curves.items()]
+        lines += [replace(line, cost=costs.get(line.name)) for line in references]
         return SizeComparison(
             metric=comparison.metric,
             tested_on=comparison.tested_on,
@@ -114,23 +115,24 @@ class SizeReport:
                 points.append(ScorePoint(sizes[row.values[at]], spread.mean, spread.sd))
         return {name: ScoreCurve(name, tuple(sorted(points))) for name, points in found.items() if points}
 
-    def _scored(self, comparison: Comparison, sizes: Mapping[str, float]) -> dict[str, ScoreCurve]:
-        """Return the curves of the existing models."""
+    def _in_context_curves(self, sizes: Mapping[str, float]) -> dict[str, ScoreCurve]:
+        """Return the curves of the in-context models."""
         found: dict[str, ScoreCurve] = {}
-        for model in self._models:
-            if model.in_context:
-                points = [
-                    point
-                    for size, number in sizes.items()
-                    if (point := self._in_context(model, size, number)) is not None
-                ]
-            else:
-                score = self._score(model, model.name, None)
-                points = [ScorePoint(number, score.score) for number in sizes.values()]
-                self._check_metric(model, score, comparison.metric)
-            if points:
-                found[model.name] = ScoreCurve(model.name, tuple(points))
+        for model in (model for model in self._models if model.in_context):
+            scored = (self._in_context(model, size, number) for size, number in sizes.items())
+            if points := tuple(point for point in scored if point is not None):
+                found[model.name] = ScoreCurve(model.name, points)
         return found
+
+    def _references(self, metric: str, sizes: Mapping[str, float]) -> list[SizeLine]:
+        """Return the lines of the models that were trained before, without their costs."""
+        lines = []
+        for model in (model for model in self._models if not model.in_context):
+            score = self._score(model, model.name, None)
+            self._check_metric(model, score, metric)
+            points = tuple(ScorePoint(number, score.score) for number in sizes.values())
+            lines.append(SizeLine(ScoreCurve(model.name, points), constant=True, labelled=score.labelled))
+        return lines
 
     def _in_context(self, model: ExistingModel, size: str, number: float) -> ScorePoint | None:
         """Return the score of an in-context model that chooses its shots from the samples of a size.
@@ -145,7 +147,7 @@ class SizeReport:
             try:
                 scores.append(self._score(model, name, self._sample(run, size)).score)
             except InputError as error:
-                self._tell(f"warning: {name} is left out: {error}")
+                self._warn(f"warning: {name} is left out: {error}")
         spread = Spread.of(scores)
         return None if spread is None else ScorePoint(number, spread.mean, spread.sd)
 
@@ -166,20 +168,21 @@ class SizeReport:
         else:
             score = ModelScore.from_json(values)
         for text in score.notes:
-            self._tell(f"{name}: {text}")
+            self._note(f"{name}: {text}")
+            if model.in_context or is_warning(text):  # the others are about reading the test file
+                self.told.append(f"{name}: {text}")
         return score
 
     def _check_metric(self, model: ExistingModel, score: ModelScore, metric: str) -> None:
         own = score.metric.replace("_", " ")
         if own.casefold() != metric.casefold():
-            self._tell(
+            self._warn(
                 f"warning: {model.name} is scored by {own}, the others by {metric}, which cannot be compared"
             )
 
-    def _tell(self, text: str) -> None:
-        if text not in self.told:
-            self.told.append(text)
-            self._note(text)
+    def _warn(self, text: str) -> None:
+        self.told.append(text)
+        self._note(text)
 
     def _sample(self, run: PlannedRun, size: str) -> Path:
         """Write the training examples of a run to a file, if it is not there yet."""
@@ -227,6 +230,11 @@ class SizeReport:
         values = _read_json(self._folder / MODELS / f"{file_name(last)}.json")
         milliseconds = None if values is None else 1000 * ModelScore.from_json(values).seconds_per_text
         return ModelCost(None, milliseconds, None)
+
+
+def is_warning(note: str) -> bool:
+    """Return whether a note is a warning. It may begin with the name of what it is about."""
+    return "warning: " in note.partition("\n")[0]
 
 
 def _text(example: Any) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from gonie.errors import GonieError, RecipeError
-from gonie.experiments.existing_models import held_out_files, open_model
+from gonie.experiments.existing_models import held_out_files, try_model
 from gonie.experiments.grid import ALL, SIZE, Grid, GridCell
 from gonie.experiments.grid import RECIPE as RECIPES
 from gonie.experiments.line import read_model
@@ -19,7 +19,7 @@ SAME = ("train", "dev", "test", "leave_out", "holdout")
 """Keys of ``data`` that all recipes of a comparison over sizes must have in common."""
 
 FEW_STEPS = 300
-"""Fewer gradient steps are noted."""
+"""Fewer gradient steps are warned of."""
 
 
 def check_request(request: ComparisonRequest) -> None:
@@ -91,15 +91,14 @@ def _differences(one: CorpusRecipe, other: CorpusRecipe) -> Iterator[str]:
 
 
 def check_models(request: ComparisonRequest, recipe: CorpusRecipe) -> None:
-    """Refuse models that cannot be loaded, or are of another task than the recipes."""
+    """Refuse models that cannot be loaded or reached, or are of another task than the recipes."""
     models = [read_model(argument) for argument in request.models]
     names = [line_name(request.grid, cell) for cell in request.grid.cells]
     for model in models:
         if model.name in names or [each.name for each in models].count(model.name) > 1:
             raise GonieError(f"two models have the name {model.name}. Name them: NAME=MODEL")
         held_out_files(recipe)
-        if not model.in_context:
-            open_model(model, recipe)
+        try_model(model, recipe)
 
 
 def check_total(sizes: Sequence[str], labelled: int, noun: str) -> None:
@@ -112,7 +111,7 @@ def check_total(sizes: Sequence[str], labelled: int, noun: str) -> None:
 
 
 def few_steps(sizes: Sequence[str], recipe: CorpusRecipe) -> str:
-    """Return a note if the smallest size has few gradient steps, otherwise an empty text."""
+    """Return a warning if the smallest size has few gradient steps, otherwise an empty text."""
     train = recipe.train
     if not sizes or sizes[0] == ALL:
         return ""
@@ -120,8 +119,9 @@ def few_steps(sizes: Sequence[str], recipe: CorpusRecipe) -> str:
     if steps >= FEW_STEPS:
         return ""
     return (
-        f"the smallest size has only about {steps:,} gradient steps (train.epochs = {train.epochs}), which "
-        "may be too few for a model that is trained from scratch; for more, --set train.epochs=N"
+        f"warning: the smallest size has only about {steps:,} gradient steps (train.epochs = "
+        f"{train.epochs}), which may be too few for a model that is trained from scratch; for more, "
+        "--set train.epochs=N"
     )
 
 

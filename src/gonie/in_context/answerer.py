@@ -45,7 +45,10 @@ class ModelAnswer:
 
 
 class Answerer:
-    """Answers texts in order. ``shots`` is the number of examples that each text is shown with."""
+    """Answers texts in order. ``shots`` is the number of examples that each text is shown with.
+
+    ``again`` says how to resume after a failure. By default it is the same command, if there is a cache.
+    """
 
     def __init__(
         self,
@@ -57,6 +60,7 @@ class Answerer:
         shots: int = 0,
         cache: AnswerCache | None = None,
         advance: Advance | None = None,
+        again: str | None = None,
     ) -> None:
         self.chat = chat
         self.prompt = prompt
@@ -65,6 +69,7 @@ class Answerer:
         self._shots = shots
         self._cache = cache
         self._advance = advance
+        self._again = AGAIN if again is None and cache is not None else again
         self._failures = 0
 
     @property
@@ -110,7 +115,7 @@ class Answerer:
     def _failed(self, question: Question, error: FailedRequestError) -> ModelAnswer:
         """Count a text without an answer, or stop if no other would get one."""
         self._failures += 1
-        again = "" if self._cache is None else f". {AGAIN}"
+        again = "" if self._again is None else f". {self._again}"
         if error.fatal:
             raise ServiceError(f"{self.chat.name}: {error}{again}") from error
         if self._failures >= GIVE_UP:

@@ -28,6 +28,11 @@ FATAL = {
     405: "it takes no such requests. The URL usually ends with /v1",
 }
 """Statuses that every request would get, and what to do."""
+UNLISTED = (404, 405)
+"""Statuses of an endpoint that does not list its models."""
+GREETING: Sequence[Message] = ({"role": "user", "content": "Hello"},)
+CONNECT_SECONDS = 10.0
+"""Seconds for the check whether an endpoint can be reached."""
 FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0
 """Seconds before the first retry, and before any, at most."""
 SHOWN = 160
@@ -83,6 +88,25 @@ class EndpointChat:
         answer, seconds, retries = self._exchange("POST", "/chat/completions", content)
         return reply_of(answer, seconds=seconds, retries=retries)
 
+    def connect(self) -> None:
+        """Check that the endpoint can be reached and takes the API key.
+
+        It is asked once for its models. If it does not list them, its model is greeted.
+        """
+        timeout = min(self._settings.timeout, CONNECT_SECONDS)
+        try:
+            status, _, body = self._send("GET", "/models", None, timeout)
+            if status in UNLISTED:
+                self.ask(GREETING)
+            elif status in FATAL:
+                raise FailedRequestError(f"status {status}: {self._problem(status, body)}")
+        except self._httpx.ReadTimeout:
+            return  # it is there, but busy
+        except self._httpx.HTTPError as error:
+            raise ServiceError(f"{self.name}: {self._describe(error, timeout)}") from error
+        except FailedRequestError as error:
+            raise ServiceError(f"{self.name}: {error}") from error
+
     def close(self) -> None:
         """Close the connections."""
         self._http.close()
@@ -111,9 +135,10 @@ class EndpointChat:
         while True:
             began = time.monotonic()
             try:
-                status, headers, body = self._send(method, path, content)
+                status, headers, body = self._send(method, path, content, self._settings.timeout)
             except self._httpx.HTTPError as error:
-                reason, asked, fatal = self._describe(error), 0.0, isinstance(error, self._httpx.ConnectError)
+                reason, asked = self._describe(error, self._settings.timeout), 0.0
+                fatal = isinstance(error, self._httpx.ConnectError)
             else:
                 seconds = time.monotonic() - began
                 if status < 300:
@@ -124,8 +149,10 @@ class EndpointChat:
                 asked, fatal = retry_after(headers), False
             retries = _wait(tries, asked, reason, retries, fatal=fatal)
 
-    def _send(self, method: str, path: str, content: bytes | None) -> tuple[int, Mapping[str, str], bytes]:
-        left = TimeLeft(self._settings.timeout)
+    def _send(
+        self, method: str, path: str, content: bytes | None, timeout: float
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        left = TimeLeft(timeout)
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         with self._http.stream(
             method, self.url + path, content=content, headers=headers, extensions={"timeout": left}
@@ -137,9 +164,9 @@ class EndpointChat:
                     raise self._httpx.ReadTimeout("")
             return response.status_code, dict(response.headers), bytes(body)
 
-    def _describe(self, error: Exception) -> str:
+    def _describe(self, error: Exception, timeout: float) -> str:
         if isinstance(error, self._httpx.TimeoutException):
-            return f"no answer within {self._settings.timeout:g} seconds"
+            return f"no answer within {timeout:g} seconds"
         if isinstance(error, self._httpx.ConnectError):
             return f"cannot connect to {self.url}: {error}"
         return f"the request failed: {error or type(error).__name__}"

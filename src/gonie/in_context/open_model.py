@@ -39,24 +39,20 @@ def open_model(
     task: str | None = None,
     show_prompt: bool = False,
     advance: Advance | None = None,
+    again: str | None = None,
     **values: Any,
 ) -> InContextTagger | InContextClassifier:
     """Return the in-context model of a task at an address. ``values`` are its ``InContextSettings``.
 
     With ``show_prompt``, nothing is sent: the first text raises ``PromptShown``. ``advance`` receives how
-    many texts are answered.
+    many texts are answered. ``again`` says how to resume after a failure, by default with the same command.
     """
     address = ModelAddress.parse(place)
     settings = InContextSettings.of(values)
     name = task or detected_task(settings)
-    if name not in READERS:
-        raise BundleError(f"{address} tags or classifies texts, but the task here is {name!r}")
+    _check_task(name, address)
     known = _examples(name, settings)
-    if name == "classify" and settings.format not in LABEL_FORMATS:
-        raise InputError(
-            f"the answer format {settings.format} does not apply to classifiers",
-            fix="Use --llm format=json or format=lines",
-        )
+    _check_format(name, settings)
     chat: Chat = SilentChat() if show_prompt else _chat(address, settings)
     prompt = Prompt(
         task=name,
@@ -74,10 +70,41 @@ def open_model(
         shots=settings.shots,
         cache=None if show_prompt else _cache(settings),
         advance=advance,
+        again=again,
     )
     if known.tokenizer is None:
         return InContextClassifier(answerer=answerer, recipe=settings.recipe())
     return InContextTagger(answerer=answerer, tokenizer=known.tokenizer, recipe=settings.recipe())
+
+
+def try_model(place: str | PathLike[str], *, task: str, **values: Any) -> None:
+    """Check the address and the settings of a model that is needed later, without asking about a text.
+
+    An endpoint must answer. A file must be a GGUF file, but it is not loaded.
+    """
+    address = ModelAddress.parse(place)
+    settings = InContextSettings.of(values)
+    _check_task(task, address)
+    _check_format(task, settings)
+    chat = _chat(address, settings)
+    try:
+        if isinstance(chat, EndpointChat):
+            chat.connect()
+    finally:
+        chat.close()
+
+
+def _check_task(name: str, address: ModelAddress) -> None:
+    if name not in READERS:
+        raise BundleError(f"{address} tags or classifies texts, but the task here is {name!r}")
+
+
+def _check_format(task: str, settings: InContextSettings) -> None:
+    if task == "classify" and settings.format not in LABEL_FORMATS:
+        raise InputError(
+            f"the answer format {settings.format} does not apply to classifiers",
+            fix="Use --llm format=json or format=lines",
+        )
 
 
 def _chat(address: ModelAddress, settings: InContextSettings) -> Chat:

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
 from typing import NamedTuple
 
+ROUNDING = 1e-9
+"""Means that differ by less are equal."""
+
 
 class Band(NamedTuple):
     """A score, and the lower and the upper end of its interval."""
@@ -83,7 +86,7 @@ def best_regions(curves: Sequence[ScoreCurve]) -> list[Region]:
     """
     groups: list[list[Region]] = []
     for start, end in pairwise(_bounds(curves)):
-        region = Region(start, end, _best_between(curves, start, end))
+        region = Region(start, end, best_at(curves, math.sqrt(start * end)))  # no order changes in between
         last = groups[-1][-1] if groups else None
         if last is not None and last.end == start and _alike(last, region):
             groups[-1].append(region)
@@ -112,15 +115,40 @@ def _joined(parts: Sequence[Region]) -> Region:
     )
 
 
-def _best_between(curves: Sequence[ScoreCurve], start: float, end: float) -> tuple[str, ...]:
-    """Return the models that may be best between two bounds, where no order changes: the best mean first."""
-    middle = math.sqrt(start * end)
-    bands = {curve.name: band for curve in curves if (band := curve.at(middle)) is not None}
+def best_at(curves: Sequence[ScoreCurve], size: float) -> tuple[str, ...]:
+    """Return the models that may be best at a size: the best mean first. A single one is clearly best."""
+    bands = {curve.name: band for curve in curves if (band := curve.at(size)) is not None}
     if not bands:
         return ()
     leader = max(bands, key=lambda name: bands[name].mean)
     others = (name for name in bands if name != leader and bands[name].high >= bands[leader].low)
     return (leader, *others)
+
+
+def reached_from(curves: Sequence[ScoreCurve], score: float) -> tuple[float, str] | None:
+    """Return the size from which on the highest mean is at least ``score``, and the model that has it there.
+
+    None: at the largest size, all means are lower.
+    """
+    measured = sorted({point.size for curve in curves for point in curve.points})
+    level = ScoreCurve("", tuple(ScorePoint(size, score) for size in measured))
+    sizes = _bounds([*curves, level])
+    found = None
+    for start, size in reversed([*pairwise([sizes[0], *sizes])] if sizes else []):
+        best = _highest(curves, size)
+        if best is None or best[0] < score - ROUNDING:
+            return found
+        found = (size, best[1])
+        between = _highest(curves, math.sqrt(start * size))
+        if between is None or between[0] < score - ROUNDING:
+            return found
+    return found
+
+
+def _highest(curves: Sequence[ScoreCurve], size: float) -> tuple[float, str] | None:
+    """Return the highest mean at a size and the first model that has it."""
+    means = [(band.mean, curve.name) for curve in curves if (band := curve.at(size)) is not None]
+    return max(means, key=lambda pair: pair[0], default=None)
 
 
 def _bounds(curves: Sequence[ScoreCurve]) -> list[float]:

@@ -94,16 +94,22 @@ def _line(line: SizeLine, at: int, across: Scale, up: Scale, *, name: float, rig
     told = ", ".join(f"{round(p.size):,}: {score_text(p)}" for p in line.curve.points)
     x, y = places[-1]
     marks = () if line.constant else (_mark(px, py, at) for px, py in places)
-    shown = line.name if len(line.name) <= LONGEST else line.name[: LONGEST - 1] + "…"
     return element(
         "g",
         element("title", f"{line.name}: {told}"),
         element("polyline", points=_path(places), class_="curve constant" if line.constant else "curve"),
         *marks,
         element("line", x1=max(x, right) + 5, x2=right + EDGE, y1=y, y2=name, class_="leader"),
-        element("text", shown, x=right + EDGE + 4, y=name + 4, class_="model"),
+        element("text", _end_label(line), x=right + EDGE + 4, y=name + 4, class_="model"),
         class_=_color(at),
     )
+
+
+def _end_label(line: SizeLine) -> str:
+    """Return the name of a model for the end of its line, and that it was trained before."""
+    before = f" ({say('trained before')})" if line.constant else ""
+    room = LONGEST - len(before)
+    return (line.name if len(line.name) <= room else line.name[: room - 1] + "…") + before
 
 
 def _mark(x: float, y: float, at: int) -> Markup:

@@ -25,12 +25,14 @@ class ModelCost(NamedTuple):
 class SizeLine:
     """One model over training sizes: its scores as fractions, and the cost of its largest size.
 
-    A ``constant`` line is that of a model that was not trained here, and has the same score at all sizes.
+    A ``constant`` line is that of a model that was trained before, and has the same score at all sizes. It is
+    a reference: nothing is known of its training but, at most, the number of ``labelled`` examples.
     """
 
     curve: ScoreCurve
     cost: ModelCost | None = None
     constant: bool = False
+    labelled: int | None = None
 
     @property
     def name(self) -> str:
@@ -44,7 +46,7 @@ class SizeLine:
 
 @dataclass(frozen=True)
 class SizeComparison:
-    """All lines, in the order of the command, and what their scores are of.
+    """All lines, in the order of the command but references last, and what their scores are of.
 
     ``sizes`` are the numbers of labelled training examples, called ``noun``. ``seeds`` is the number of runs
     of a score.
@@ -57,10 +59,20 @@ class SizeComparison:
     seeds: int
     lines: tuple[SizeLine, ...]
 
+    @property
+    def compared(self) -> list[SizeLine]:
+        """The models whose scores depend on the size. The others are references."""
+        return [line for line in self.lines if not line.constant]
+
+    @property
+    def curves(self) -> list[ScoreCurve]:
+        """The scores of the compared models."""
+        return [line.curve for line in self.compared]
+
     @cached_property
     def regions(self) -> list[Region]:
-        """Which model is best from which size on."""
-        return best_regions([line.curve for line in self.lines])
+        """Which of the compared models is best from which size on."""
+        return best_regions(self.curves)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as plain values, with scores as fractions."""
@@ -74,6 +86,7 @@ class SizeComparison:
                 {
                     "name": line.name,
                     "constant": line.constant,
+                    "labelled": line.labelled,
                     "points": [point._asdict() for point in line.curve.points],
                     "cost": line.cost and line.cost._asdict(),
                 }

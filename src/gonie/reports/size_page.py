@@ -16,13 +16,14 @@ from gonie.reports.size_verdict import verdict
 
 
 def render_sizes(
-    found: SizeComparison, *, title: str, told: Sequence[str] = (), failures: Sequence[str] = ()
+    found: SizeComparison, *, title: str, told: Sequence[str] = (), warnings: Sequence[str] = ()
 ) -> str:
-    """Render the page. ``told`` are notes about the models, ``failures`` the runs that failed."""
+    """Render the page. ``told`` are notes about the models, ``warnings`` also those about the data."""
     summary = say(verdict(found))
     return page(
         title,
         element("header", element("h1", say(title)), element("p", summary, class_="answer")),
+        fragment(*(element("p", say(line), class_="warning") for line in warnings)) if warnings else None,
         element(
             "div",
             size_chart(found, summary),
@@ -33,7 +34,6 @@ def render_sizes(
         ),
         _table(found),
         note(size_note(found)),
-        fragment(*(element("p", say(line), class_="warning") for line in failures)) if failures else None,
         folded("Notes", element("ul", *(element("li", say(line)) for line in told))) if told else None,
         style=STYLE + SIZE_STYLE,
     )
@@ -49,7 +49,7 @@ def _table(found: SizeComparison) -> Markup:
         shown: list[object] = list(cells)
         for at, size in enumerate(found.sizes):
             point = line.point(size)
-            if point is not None and point.mean == best[size]:
+            if not line.constant and point is not None and point.mean == best[size]:
                 shown[at] = element("b", cells[at])
         rows.append(row(name, *shown))
     return table(
@@ -60,5 +60,7 @@ def _table(found: SizeComparison) -> Markup:
 
 
 def _best(found: SizeComparison, size: float) -> float | None:
-    """Return the highest score at a size."""
-    return max((point.mean for line in found.lines if (point := line.point(size)) is not None), default=None)
+    """Return the highest score of the compared models at a size."""
+    return max(
+        (point.mean for line in found.compared if (point := line.point(size)) is not None), default=None
+    )

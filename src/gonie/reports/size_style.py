@@ -2,6 +2,7 @@
 
 SIZE_STYLE = """
 .answer { font-size: 1.15rem; line-height: 1.5; max-width: 52rem; margin: 1rem 0 1.5rem }
+.warning { white-space: pre-line }
 .sizes { margin: 1rem 0; min-width: 36rem; max-width: 60rem }
 .sizes .curve { fill: none; stroke: var(--ink); stroke-width: 2.2 }
 .sizes .constant { stroke-dasharray: 7 5 }

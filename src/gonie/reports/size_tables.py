@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gonie.messages import say
 from gonie.metrics.score_curves import ScorePoint
 from gonie.reports.size_comparison import ModelCost, SizeComparison, SizeLine
 
@@ -16,7 +17,13 @@ def size_header(found: SizeComparison) -> list[str]:
 
 def size_cells(found: SizeComparison, line: SizeLine) -> list[str]:
     """Return the row of a line, with scores in percent."""
-    return [line.name, *(score_text(line.point(size)) for size in found.sizes), *_costs(line.cost)]
+    name = f"{line.name} ({say(origin(line, found.noun))})" if line.constant else line.name
+    return [name, *(score_text(line.point(size)) for size in found.sizes), *_costs(line.cost)]
+
+
+def origin(line: SizeLine, noun: str) -> str:
+    """Return how a model that was not trained here was trained, as far as it is known."""
+    return "trained before" if line.labelled is None else f"trained before on {line.labelled:,} {noun}"
 
 
 def score_text(point: ScorePoint | None) -> str:
@@ -41,12 +48,16 @@ def size_note(found: SizeComparison) -> str:
     """Return a note on what the numbers mean."""
     spread = f" ± standard deviation over {found.seeds} seeds" if found.seeds > 1 else ""
     clear = " A difference is clear where the ranges of mean ± standard deviation do not overlap."
-    return (
+    text = (
         f"{found.metric} on {found.tested_on} in percent{spread}, by the number of labelled {found.noun} "
-        f"that a model has learned from.{clear if found.seeds > 1 else ''} All models have the same "
-        f"{found.noun} of a size and seed. Larger samples contain smaller ones, and each has about the same "
-        "share of every type or label. The dev and test data are the same at every size; dev selects the "
-        "best epoch and is not counted. Costs are those of the exported model of the largest size, on one "
-        "CPU thread of this machine, measured in turn: the median speed for many texts, the median "
-        "milliseconds for one text alone, and the size of the files."
+        "that a model is trained on, or that an in-context model chooses its shots from."
+        f"{clear if found.seeds > 1 else ''} At a size and seed, all have the same {found.noun}. Larger "
+        "samples contain smaller ones, and each has about the same share of every type or label. The dev and "
+        "test data are the same at every size; dev selects the best epoch and is not counted. Costs are "
+        "those of the exported model of the largest size, on one CPU thread of this machine, measured in "
+        "turn: the median speed for many texts, the median milliseconds for one text alone, and the size of "
+        "the files."
     )
+    if len(found.compared) == len(found.lines):
+        return text
+    return f"{text} Models that were trained before, on any data, are shown for reference."

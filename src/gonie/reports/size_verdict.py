@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
-from gonie.metrics.score_curves import Region
-from gonie.reports.size_comparison import SizeComparison
+from gonie.metrics.score_curves import Region, best_at, reached_from
+from gonie.reports.size_comparison import SizeComparison, SizeLine
+from gonie.reports.size_tables import origin
 
 
 def verdict(found: SizeComparison) -> str:
-    """Return where one model is best, where there is no clear difference, and where the lines cross."""
+    """Return where one model is best, where there is no clear difference, and where the lines cross.
+
+    Models that were trained before are not among them. They have a sentence of their own.
+    """
     parts = _visible(found.regions)
     if not parts:
         return "No model has a score at two sizes."
-    sentences = [_sentence(found, parts, at) for at in range(len(parts))]
-    return " ".join([*sentences, *_caution(found)])
+    sentences = [text for at in range(len(parts)) for text in _sentences(found, parts, at)]
+    references = [_reference(found, line) for line in found.lines if line.constant]
+    return " ".join([*sentences, *references, *_caution(found)])
+
+
+def _reference(found: SizeComparison, line: SizeLine) -> str:
+    """Return the score of a model that was trained before, and from which size on another one reaches it."""
+    name, how, mean = _names([line.name]), origin(line, found.noun), line.curve.points[-1].mean
+    score, reached = f"{100 * mean:.1f}", reached_from(found.curves, mean)
+    if reached is None:
+        largest = f"{round(found.sizes[-1]):,}"
+        return f"{name} ({how}) has {score} {found.metric}; with {largest}, no other model reaches this."
+    size, other = _edge(found, reached[0]), _names([reached[1]])
+    return f"{name} ({how}) has {score} {found.metric}; {other} reaches this with {size}."
 
 
 def _caution(found: SizeComparison) -> list[str]:
@@ -29,17 +46,31 @@ def _visible(regions: Sequence[Region]) -> list[Region]:
     return [each for each in regions if each.clear or _about(each.start) != _about(each.end)]
 
 
-def _sentence(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
+def _sentences(found: SizeComparison, parts: Sequence[Region], at: int) -> Iterator[str]:
+    """Yield what is to be said about a part, and about measured sizes at which another model is as good."""
     region = parts[at]
     where = _where(found, parts, at)
     if not region.clear:
-        text = f"{where}, there is no clear difference between {_names(region.names)}"
-        if region.others:
-            text = f"{text} (in a part of this range also {_names(region.others)})"
-        if region.crossings:
-            text = f"{text}; the means cross at about {_listed([_about(size) for size in region.crossings])}"
-        return f"{text}."
-    return _best(found, region, where, last=at == len(parts) - 1)
+        yield _unclear(region, where)
+        return
+    inside = [size for size in found.sizes if region.start <= size <= region.end]
+    best = {size: best_at(found.curves, size) for size in inside}
+    clear = [size for size in inside if best[size] == region.names]
+    yield _best(found, region, where, clear[-1 if at == len(parts) - 1 else 0] if clear else None)
+    borders = [one.end for one, other in pairwise(parts) if one.end == other.start]
+    for size in inside:
+        if size not in clear and size not in borders:
+            yield f"With {round(size):,}, there is no clear difference between {_names(best[size])}."
+
+
+def _unclear(region: Region, where: str) -> str:
+    """Return a sentence with the models that do not differ clearly."""
+    text = f"{where}, there is no clear difference between {_names(region.names)}"
+    if region.others:
+        text = f"{text} (in a part of this range also {_names(region.others)})"
+    if region.crossings:
+        text = f"{text}; the means cross at about {_listed([_about(size) for size in region.crossings])}"
+    return f"{text}."
 
 
 def _where(found: SizeComparison, parts: Sequence[Region], at: int) -> str:
@@ -67,20 +98,13 @@ def _about(size: float) -> str:
     return f"{int(round(size, digits)):,}"
 
 
-def _best(found: SizeComparison, region: Region, where: str, *, last: bool) -> str:
-    """Return a sentence with the score of the best model and of the next one, if there is one.
-
-    The scores are those of a measured size of the region: the largest one of the last region, and otherwise
-    the smallest one.
-    """
+def _best(found: SizeComparison, region: Region, where: str, size: float | None) -> str:
+    """Return a sentence with the best model, and its score and that of the next one at a measured size."""
     best = _names(region.names)
-    inside = [size for size in found.sizes if region.start <= size <= region.end]
-    size = math.nan if not inside else inside[-1] if last else inside[0]
-    points = {line.name: point for line in found.lines if (point := line.point(size)) is not None}
-    own = points.pop(region.names[0], None)
-    if own is None:
+    if size is None:
         return f"{where}, {best} is best."
-    score, number = f"{100 * own.mean:.1f}", f"{round(size):,}"
+    points = {line.name: point for line in found.compared if (point := line.point(size)) is not None}
+    score, number = f"{100 * points.pop(region.names[0]).mean:.1f}", f"{round(size):,}"
     if not points:
         return f"{where}, {best} is best ({score} {found.metric} with {number})."
     name = max(points, key=lambda each: points[each].mean)

@@ -90,6 +90,13 @@ def _open_in_context(
     return open_model(place, task=task, **{**own, **options})
 
 
+def try_in_context(place: ModelPath, *, task: str, **options: Any) -> None:
+    """Raise an error if an in-context model of a task cannot be opened later with these options."""
+    from gonie.in_context.open_model import try_model
+
+    try_model(place, task=task, **options)
+
+
 def _connect(url: str | PathLike[str], task: str | None) -> Client:
     """Return a client of a service, whose model is checked now."""
     from gonie.client.client import Client
