@@ -64,7 +64,7 @@ def silent(done: int, total: int) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-@pytest.mark.parametrize("after", [0, 7, BLOCK, BLOCK + 3])
+@pytest.mark.parametrize("after", [7, BLOCK, BLOCK + 3])
 def test_an_interrupted_teacher_answers_only_what_is_missing(
     after: int, error: type[BaseException], tmp_path: Path
 ) -> None:
@@ -87,6 +87,16 @@ def test_an_interrupted_teacher_answers_only_what_is_missing(
     np.testing.assert_array_equal(found.arrays["doubles"], 2 * np.array(NUMBERS))
     assert shown[0] == (after, len(NUMBERS))
     assert shown[-1] == (len(NUMBERS), len(NUMBERS))
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_teacher_that_fails_at_its_first_answer_leaves_no_folder(
+    error: type[BaseException], tmp_path: Path
+) -> None:
+    """It would look like a run to resume."""
+    with pytest.raises(error):
+        write_answers(request(Doubling(fails_after=0, error=error)), tmp_path / "answers", silent)
+    assert not (tmp_path / "answers").exists()
 
 
 def test_what_was_written_after_the_index_is_cut_off(tmp_path: Path) -> None:

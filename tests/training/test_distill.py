@@ -251,6 +251,59 @@ def test_teachers_and_recipes_that_do_not_fit_are_refused(
     refused(InputError, "no unlabelled sentences", files=(str(tmp_path / "blank.txt"),))
 
 
+class Dictionary:
+    """A teacher of another kind: it tags the names that it knows, and gives no probabilities."""
+
+    name, digest = "dictionary", "1"
+    labels = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+    scheme = Scheme(kind="IOB2")
+    has_marginals = False
+
+    def answers(self, examples: Any) -> Any:
+        for sentence in examples:
+            kinds = ("B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in sentence.words)
+            yield TagAnswer([TagPath(tuple(kinds), 1.0)])
+
+
+class Broken(Dictionary):
+    """Fails at its first answer."""
+
+    def answers(self, examples: Any) -> Any:
+        raise InputError("no answer today")
+        yield
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_teacher_that_never_answers_does_not_block_the_next_try(
+    corpus: Path, empty: bool, tmp_path: Path
+) -> None:
+    """Its folder is deleted, unless it was there before."""
+    out = tmp_path / "run"
+    if empty:
+        out.mkdir()
+    with pytest.raises(InputError, match="no answer today"):
+        distill(request(corpus, teacher=Broken()), out, Display())
+    assert out.exists() == empty
+    taught(request(corpus, "train.epochs=1", teacher=Dictionary()), out)
+
+
+def test_a_teacher_with_external_vectors_is_refused_before_any_folder_exists(
+    corpus: Path, tmp_path: Path
+) -> None:
+    """Unlabelled text has none."""
+    words = (corpus / "few.conll").read_text("utf-8")
+    tokens = sum(bool(line) for line in words.splitlines())
+    np.savez(tmp_path / "few.npz", vectors=np.ones((tokens, 2), dtype=np.float32))
+    changes = ["train.epochs=1", f"model.external.train={tmp_path / 'few.npz'}", "data.dev=none"]
+    recipe = load_recipe(corpus / "few.toml", [*changes, "data.test=none"])
+    assert start_run(recipe, tmp_path / "teacher", Display()) is not None
+    display = Display()
+    with pytest.raises(InputError, match="teacher reads external vectors, which unlabelled text"):
+        distill(request(corpus, teacher=[tmp_path / "teacher"]), tmp_path / "run", display)
+    assert display.notes == display.done == []
+    assert not (tmp_path / "run").exists()
+
+
 def test_folders_are_not_mixed_up(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(gonie.GonieError, match="has no answers of a teacher to resume from"):
         distill(request(corpus), tmp_path / "new", Display(), resume=True)
@@ -329,20 +382,6 @@ def test_python_takes_rows_and_returns_the_table(corpus: Path, tmp_path: Path) -
         gonie.distill(3, "ner", corpus / "text.txt")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="not files of text"):
         gonie.distill(corpus / "teacher1", corpus / "few.toml", [])
-
-
-class Dictionary:
-    """A teacher of another kind: it tags the names that it knows, and gives no probabilities."""
-
-    name, digest = "dictionary", "1"
-    labels = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
-    scheme = Scheme(kind="IOB2")
-    has_marginals = False
-
-    def answers(self, examples: Any) -> Any:
-        for sentence in examples:
-            kinds = ("B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in sentence.words)
-            yield TagAnswer([TagPath(tuple(kinds), 1.0)])
 
 
 def test_any_source_of_answers_can_teach(corpus: Path, tmp_path: Path) -> None:

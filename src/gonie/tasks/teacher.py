@@ -210,24 +210,23 @@ class Request:
 def write_answers(request: Request, folder: Path, advance: Advance) -> Answers:
     """Ask the teacher for the answers that the folder does not have yet, and return all of them.
 
-    Answers are saved after each block, and also if the teacher is interrupted or fails. A folder with answers
-    of another teacher, of other examples or with other settings is refused.
+    Answers are saved after each block, and also if the teacher is interrupted or fails. The folder is made
+    with the first ones. A folder with answers of another teacher, of other examples or with other settings is
+    refused.
     """
     facts = request.facts()
+    writer: ArrayWriter | None = None
+    done, total = 0, len(request.examples)
     if (folder / INDEX).exists():
         if _check_same(folder, facts):
             return Answers.open(folder)
         writer = ArrayWriter.reopened(folder, index=INDEX, noun=NOUN)
         done = len(Answers.open(folder))
-    else:
-        done = 0
-        writer = ArrayWriter(folder, index=INDEX, noun=NOUN)
-        writer.finish(**facts, complete=False)
-    total = len(request.examples)
     advance(done, total)
     for block in _blocks(request, done):
-        examples = request.examples[done : done + len(block)]
-        for name, array in request.pack(examples, block).items():
+        arrays = request.pack(request.examples[done : done + len(block)], block)
+        writer = writer or ArrayWriter(folder, index=INDEX, noun=NOUN)
+        for name, array in arrays.items():
             writer.append(name, array)
         done += len(block)
         writer.finish(**facts, complete=done == total)

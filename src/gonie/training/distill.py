@@ -102,22 +102,23 @@ def distill(
     if not isinstance(half, TeachingTask):
         raise RecipeError([f"gonie distill works with taggers and text classifiers, not with {task.model}s"])
     run = RunFolder(folder, task.run_files)
-    made = _check_folder(run, resume=resume)
+    _check_folder(run, resume=resume)
+    models: list[Any] = []
+    teacher: Any = request.teacher
+    if isinstance(teacher, Sequence):
+        models, networks = open_models(teacher, recipe, display.note, request.loading)
+        teacher = half.teacher_of(models, networks, recipe, request.answers)
+    asked = half.answer_request(recipe, teacher, request.answers, display.note)
+    created = not resume and run.create()
     try:
-        models: list[Any] = []
-        teacher: Any = request.teacher
-        if isinstance(teacher, Sequence):
-            models, networks = open_models(teacher, recipe, display.note, request.loading)
-            teacher = half.teacher_of(models, networks, recipe, request.answers)
-        asked = half.answer_request(recipe, teacher, request.answers, display.note)
         with memory_errors(), lock_run(folder):
             answers = write_answers(asked, folder / TEACHER, display.answered)
-        _note_missing(asked, answers, display.note)
     except BaseException:
-        if made:
+        if created:
             with suppress(OSError):  # the folder is not empty if there are answers
                 folder.rmdir()
         raise
+    _note_missing(asked, answers, display.note)
     result = _train(request, recipe, run, display)
     if result is None:
         return None
@@ -184,24 +185,21 @@ def _checked_recipe(request: Distillation) -> CorpusRecipe:
     return recipe
 
 
-def _check_folder(run: RunFolder, *, resume: bool) -> bool:
-    """Create the folder of a new run. Return whether it did not exist before.
-
-    Refuse a new run in a folder with answers or with a run, and resuming one without answers.
-    """
+def _check_folder(run: RunFolder, *, resume: bool) -> None:
+    """Refuse a new run in a folder with answers or with a run, and resuming one without answers."""
     begun = (run.root / TEACHER / INDEX).is_file()
     if resume and not begun:
         raise GonieError(
             f"{run.root} has no answers of a teacher to resume from. Start a run without --resume."
         )
     if resume:
-        return False
+        return
     if begun:
         raise OutputError(
             f"{run.root} already contains the answers of a teacher. Resume it with --resume, or choose "
             "another --out."
         )
-    return run.create()
+    run.check_free()
 
 
 def open_models(
@@ -234,6 +232,11 @@ def open_models(
             raise InputError(
                 f"the teacher {path} is a {TASKS[model.task].model}, and the recipe trains a {task.model}",
                 fix="Use a teacher and a recipe of the same task",
+            )
+        if model.vector_width:
+            raise InputError(
+                f"the teacher {path} reads external vectors, which unlabelled text does not have",
+                fix="Use a teacher without model.external",
             )
     if len(models) == 1 and not getattr(models[0], "has_probabilities", True):
         return models, {}
