@@ -160,6 +160,26 @@ def test_answers_to_something_else_are_refused(
     assert other.asked == []
 
 
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_text_may_move(complete: bool, tmp_path: Path) -> None:
+    """Its content counts, and it is read again at its new place. A changed text is named alone."""
+    if complete:
+        before = write_answers(request(Doubling()), tmp_path, silent).key()
+    else:
+        with pytest.raises(RuntimeError):
+            write_answers(request(Doubling(fails_after=5)), tmp_path, silent)
+        before = Answers.open(tmp_path).key()
+    moved = AnswerSettings(files=("moved/a.txt",))
+    with pytest.raises(ResumeError, match=r"began to answer: the text\. Undo"):
+        write_answers(request(Doubling(), settings=moved, digest="other text"), tmp_path, silent)
+    again = Doubling()
+    found = write_answers(request(again, settings=moved), tmp_path, silent)
+    assert again.asked == ([] if complete else NUMBERS[5:])
+    assert found.settings.files == ("moved/a.txt",)
+    assert found.key() == before
+    np.testing.assert_array_equal(found.arrays["doubles"], 2 * np.array(NUMBERS))
+
+
 def test_answers_of_another_task_and_of_a_changed_text_are_refused(tmp_path: Path) -> None:
     found = write_answers(request(Doubling()), tmp_path, silent)
     with pytest.raises(InputError, match="those of the task 'tag', not of 'classify'"):
@@ -173,6 +193,7 @@ def test_answers_of_another_task_and_of_a_changed_text_are_refused(tmp_path: Pat
 
 def test_the_key_of_answers_changes_with_everything_they_depend_on(tmp_path: Path) -> None:
     keys = set()
-    for number, changes in enumerate(({}, {"digest": "b"}, {"settings": AnswerSettings(files=("b",))})):
+    settings = AnswerSettings(files=("a.txt",), nbest=9)
+    for number, changes in enumerate(({}, {"digest": "b"}, {"settings": settings})):
         keys.add(write_answers(request(Doubling(), **changes), tmp_path / str(number), silent).key())
     assert len(keys) == 3

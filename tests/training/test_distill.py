@@ -180,6 +180,19 @@ def test_a_change_is_refused_and_named(corpus: Path, what: str, tmp_path: Path) 
         distill(request(corpus, **changes), tmp_path / "run", Display(), resume=True)
 
 
+def test_a_moved_text_is_the_same_text(corpus: Path, tmp_path: Path) -> None:
+    """While the teacher answers, and in training."""
+    text, moved = tmp_path / "text.txt", tmp_path / "moved.txt"
+    text.write_bytes((corpus / "text.txt").read_bytes())
+    with pytest.raises(RuntimeError):
+        distill(request(corpus, files=(str(text),)), tmp_path / "run", Display(answers=1))
+    text.rename(moved)
+    with pytest.raises(RuntimeError):
+        distill(request(corpus, files=(str(moved),)), tmp_path / "run", Display(steps=4), resume=True)
+    moved.rename(text)
+    taught(request(corpus, files=(str(text),)), tmp_path / "run", resume=True)
+
+
 def test_a_run_is_not_resumed_with_a_changed_text(corpus: Path, tmp_path: Path) -> None:
     """Also with gonie train, which reads the answers of a run as data."""
     text = tmp_path / "text.txt"

@@ -95,6 +95,10 @@ class AnswerSettings:
             "map": dict(self.map),
         }
 
+    def effective(self) -> dict[str, Any]:
+        """Return the settings that answers depend on: all but the paths, since the text itself counts."""
+        return {name: value for name, value in self.to_json().items() if name != "files"}
+
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> AnswerSettings:
         """Return the settings that ``to_json`` has written."""
@@ -165,7 +169,7 @@ class Answers:
 
     def key(self) -> str:
         """Return a digest of what the answers depend on: the teacher, the text and the settings."""
-        facts = [self.digest, self.examples, self.labels, self.settings.to_json()]
+        facts = [self.digest, self.examples, self.labels, self.settings.effective()]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def check_examples(self, digest: str) -> None:
@@ -218,9 +222,11 @@ def write_answers(request: Request, folder: Path, advance: Advance) -> Answers:
     writer: ArrayWriter | None = None
     done, total = 0, len(request.examples)
     if (folder / INDEX).exists():
-        if _check_same(folder, facts):
-            return Answers.open(folder)
+        complete = _check_same(folder, request)
         writer = ArrayWriter.reopened(folder, index=INDEX, noun=NOUN)
+        writer.finish(**facts, complete=complete)  # the paths of the text may have changed
+        if complete:
+            return Answers.open(folder)
         done = len(Answers.open(folder))
     advance(done, total)
     for block in _blocks(request, done):
@@ -260,14 +266,16 @@ def _saved_in_time(answers: Iterator[Any]) -> Iterator[list[Any]]:
             return
 
 
-def _check_same(folder: Path, facts: Mapping[str, Any]) -> bool:
+def _check_same(folder: Path, request: Request) -> bool:
     """Return whether the answers in the folder are complete.
 
-    Answers that depend on something else are refused, and what it is is named.
+    Answers that depend on something else are refused, and what it is is named. The text may have moved.
     """
+    facts = {**request.facts(), "settings": request.settings.effective()}
     try:
         saved = json.loads((folder / INDEX).read_text("utf-8"))
         complete = bool(saved["complete"])
+        saved["settings"] = AnswerSettings.from_json(saved["settings"]).effective()
     except (ValueError, LookupError, TypeError) as error:
         raise InputError(
             f"cannot read {NOUN}: {INDEX} is damaged ({error})",
