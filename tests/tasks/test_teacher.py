@@ -12,7 +12,15 @@ import pytest
 
 from gonie.errors import InputError, ResumeError
 from gonie.tasks import teacher as module
-from gonie.tasks.teacher import BLOCK, CONFIDENCES, Answers, AnswerSettings, Request, write_answers
+from gonie.tasks.teacher import (
+    BLOCK,
+    CONFIDENCES,
+    Answers,
+    AnswerSettings,
+    Request,
+    check_labels,
+    write_answers,
+)
 
 NUMBERS = [float(n) for n in range(2 * BLOCK + 40)]
 
@@ -197,3 +205,42 @@ def test_the_key_of_answers_changes_with_everything_they_depend_on(tmp_path: Pat
     for number, changes in enumerate(({}, {"digest": "b"}, {"settings": settings})):
         keys.add(write_answers(request(Doubling(), **changes), tmp_path / str(number), silent).key())
     assert len(keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("teacher", "student", "rules", "droppable", "fix"),
+    [
+        (
+            ("PER", "PROD"),
+            ("PER", "PRODUCT"),
+            {},
+            True,
+            "Rename them with --map PROD=PRODUCT or drop them with --map PROD=O",
+        ),
+        (
+            ("person", "MISC", "LOC"),
+            ("LOC", "PERSON"),
+            {"LOC": "LOC"},
+            True,
+            "Rename them with --map person=PERSON or drop them with --map person=O --map MISC=O",
+        ),
+        (("PER", "MISC"), ("PER",), {}, True, "Drop them with --map MISC=O"),
+        (("good", "bad"), ("positive", "bad"), {}, False, "Rename them with --map good=positive"),
+        (("good", "bad"), ("bad",), {}, False, "Rename them with --map OLD=NEW"),
+        (
+            ("PER", "LOC"),
+            ("PERS", "LOC"),
+            {"PER": "PERSON"},
+            True,
+            "Rename them with --map PER=PERS or drop them with --map PER=O",
+        ),
+        (("a b",), ("a c",), {}, True, "Rename them with --map 'a b=a c' or drop them with --map 'a b=O'"),
+    ],
+)
+def test_labels_that_the_student_lacks_are_renamed_to_those_that_the_teacher_lacks(
+    teacher: tuple[str, ...], student: tuple[str, ...], rules: dict[str, str], droppable: bool, fix: str
+) -> None:
+    """Dropping a label that only has another name would lose it. Each name is suggested once."""
+    with pytest.raises(InputError, match="does not have these labels of the teacher") as error:
+        check_labels(teacher, student, rules, droppable=droppable)
+    assert str(error.value).endswith(f". {fix}")

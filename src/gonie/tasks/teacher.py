@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -297,8 +299,13 @@ def _check_same(folder: Path, request: Request) -> bool:
     return complete
 
 
-def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[str, str]) -> None:
-    """Refuse a teacher whose labels, or types, renamed by the rules, are not those of the student."""
+def check_labels(
+    teacher: Sequence[str], student: Sequence[str], rules: Mapping[str, str], *, droppable: bool = True
+) -> None:
+    """Refuse a teacher whose labels, or types, renamed by the rules, are not those of the student.
+
+    ``droppable`` says that labels of the teacher can be dropped.
+    """
     if unknown := sorted(set(rules) - set(teacher)):
         raise InputError(
             f"the teacher has no label {unknown[0]!r}, which --map renames",
@@ -308,7 +315,11 @@ def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[
     if more := sorted(renamed - set(student)):
         raise InputError(
             f"the training file does not have these labels of the teacher: {', '.join(more)}",
-            fix=f"Rename or drop them: {' '.join(f'--map {name}=O' for name in more)}",
+            fix=_renaming(
+                [name for name in teacher if rules.get(name, name) in more],
+                sorted(set(student) - renamed - {OUTSIDE}),
+                droppable=droppable,
+            ),
         )
     if missing := sorted(set(student) - renamed - {OUTSIDE}):
         raise InputError(
@@ -316,3 +327,34 @@ def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[
             "teach that they never occur",
             fix="Rename labels of the teacher with --map OLD=NEW, or use a teacher with all labels",
         )
+
+
+def _renaming(names: Sequence[str], free: Sequence[str], *, droppable: bool) -> str:
+    """Return what to do about labels that the student does not have.
+
+    They may be other names of the labels ``free``, which the teacher does not have.
+    """
+    renamed = _rules(closest_names(names, free))
+    dropped = _rules(dict.fromkeys(names, OUTSIDE))
+    if not renamed:
+        return f"Drop them with {dropped}" if droppable else "Rename them with --map OLD=NEW"
+    if not droppable:
+        return f"Rename them with {renamed}"
+    return f"Rename them with {renamed} or drop them with {dropped}"
+
+
+def _rules(renamed: Mapping[str, str]) -> str:
+    return " ".join(f"--map {shlex.quote(f'{old}={new}')}" for old, new in renamed.items())
+
+
+def closest_names(names: Sequence[str], others: Sequence[str]) -> dict[str, str]:
+    """Pair names with other ones, each at most once, the most similar pair first."""
+    pairs = sorted(
+        ((name, other) for name in names for other in others),
+        key=lambda pair: (-SequenceMatcher(None, *map(str.casefold, pair)).ratio(), pair),
+    )
+    found: dict[str, str] = {}
+    for name, other in pairs:
+        if name not in found and other not in found.values():
+            found[name] = other
+    return found
