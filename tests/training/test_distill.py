@@ -27,6 +27,7 @@ from gonie.training.distill import WITHOUT_TEACHER, Distillation, Distilled, def
 from gonie.training.run import start_run
 from support.few_names import PEOPLE, PLACES, RECIPE, conll, entities, sentences
 from support.language_model import ScriptedModel, refusal
+from support.running_service import LETTERS, RunningService
 from support.scripted_service import running
 
 
@@ -485,6 +486,15 @@ def test_an_in_context_model_teaches_alone(corpus: Path, endpoint: ScriptedModel
     with pytest.raises(InputError, match=f"--ensemble needs probabilities, which {place} does not give"):
         distill(both, tmp_path / "run", Display())
     assert endpoint.seen == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_service_cannot_teach(corpus: Path, tmp_path: Path) -> None:
+    """It does not give all that a student learns."""
+    with RunningService(LETTERS) as service:
+        url = f"http://127.0.0.1:{service.port}"
+        with pytest.raises(InputError, match=f"the teacher {url} is a service"):
+            distill(request(corpus, teacher=[url]), tmp_path / "run", Display())
     assert not (tmp_path / "run").exists()
 
 

@@ -351,10 +351,14 @@ def closest_names(names: Sequence[str], others: Sequence[str]) -> dict[str, str]
     """Pair names with other ones, each at most once, the most similar pair first."""
     pairs = sorted(
         ((name, other) for name in names for other in others),
-        key=lambda pair: (-SequenceMatcher(None, *map(str.casefold, pair)).ratio(), pair),
+        key=lambda pair: (-_similarity(*pair), pair),
     )
     found: dict[str, str] = {}
     for name, other in pairs:
         if name not in found and other not in found.values():
             found[name] = other
     return found
+
+
+def _similarity(name: str, other: str) -> float:
+    return SequenceMatcher(None, name.casefold(), other.casefold()).ratio()
