@@ -147,6 +147,31 @@ def test_the_prompt_is_shown_and_nothing_is_sent(endpoint: ScriptedModel, toy: P
     assert endpoint.asked[0]["messages"] == shown.value.messages  # exactly what is sent
 
 
+@pytest.mark.parametrize(("shots", "noted"), [(2, False), (3, False), (5000, True)])
+def test_more_shots_than_examples_are_noted(
+    endpoint: ScriptedModel, tmp_path: Path, shots: int, noted: bool
+) -> None:
+    file = tmp_path / "train.tsv"
+    file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\ngood fun\tgood\n", "utf-8")
+    endpoint.write = lambda messages: "good"
+    classifier = load(endpoint, file, shots=shots, format="lines")
+    classifier("so fine")
+    told = "shots: 5,000 asked for, all 3 examples of the file are shown"
+    assert (told in classifier.usage.lines()) == noted
+    assert len(endpoint.asked[0]["messages"]) == 2 + 2 * min(shots, 3)
+
+
+def test_a_classifier_that_drops_nothing_does_not_say_so(endpoint: ScriptedModel, tmp_path: Path) -> None:
+    file = tmp_path / "train.tsv"
+    file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\n", "utf-8")
+    endpoint.write = lambda messages: "good" if "fine" in messages[-1]["content"] else "meh"
+    classifier = load(endpoint, file, format="lines")
+    classifier("so fine")
+    assert "dropped" not in "\n".join(classifier.usage.lines())
+    classifier("so weak")
+    assert "dropped from answers: 1 of 2: unknown label 1" in classifier.usage.lines()
+
+
 def test_requests_are_sent_at_once_up_to_the_limit(endpoint: ScriptedModel, toy: Path) -> None:
     endpoint.slow = 0.05
     gonie.evaluate(load(endpoint, toy / "train.conll", concurrency=3), toy / "test.conll")

@@ -231,6 +231,7 @@ def test_text_is_read_once_and_what_is_left_out_is_counted(corpus: Path, tmp_pat
     asked = request(corpus, "train.epochs=1", files=(str(text),), most=distinct - 3)
     taught(asked, tmp_path / "run", display)
     assert len(Answers.open(tmp_path / "run" / TEACHER)) == distinct - 3
+    assert len(display.notes) == len(set(display.notes)), "the text is read twice, and each note shown once"
     told = "\n".join(display.notes)
     assert f"{len(lines) - distinct} repeated unlabelled sentences left out" in told
     assert f"{distinct - 3} of {distinct} unlabelled sentences used" in told

@@ -88,6 +88,23 @@ class Distilled:
     """The folders of the teacher, none if it is of another kind."""
 
 
+class _NotesOnce:
+    """A display that shows each note once. The text is read before it is answered, and again for training."""
+
+    def __init__(self, display: DistillObserver) -> None:
+        self._display = display
+        self._shown: set[str] = set()
+
+    def note(self, text: str) -> None:
+        """Show a note, unless it was shown before."""
+        if text not in self._shown:
+            self._shown.add(text)
+            self._display.note(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._display, name)
+
+
 @dataclass(frozen=True)
 class _OpenedTeacher:
     """A source of answers, and the models that it asks, if it is made of models."""
@@ -123,6 +140,7 @@ def distill(
     With ``resume``, answers that are in the folder are kept, and so is the progress of training. An interrupt
     while the teacher answers raises ``KeyboardInterrupt``, after the answers so far are saved.
     """
+    display = cast("DistillObserver", _NotesOnce(display))
     recipe = _checked_recipe(request)
     task = TASKS[recipe.task]
     teaching = task.torch()
