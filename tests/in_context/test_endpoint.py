@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 import pytest
@@ -11,7 +12,7 @@ from gonie.in_context.chat import FailedRequestError
 from gonie.in_context.endpoint import EndpointChat, api_key
 from gonie.in_context.settings import InContextSettings
 from support.language_model import ScriptedModel, completion, refusal
-from support.scripted_service import Reply, Reset
+from support.scripted_service import Reply, Reset, running
 
 ASK = [{"role": "user", "content": "Ann met Bo"}]
 
@@ -118,15 +119,29 @@ def test_a_wrong_path_is_explained(endpoint: ScriptedModel) -> None:
         EndpointChat(f"{endpoint.url}/v1/x/chat", InContextSettings(model="m"))._exchange("GET", "/no", None)
 
 
-def test_a_closed_port_is_fatal() -> None:
+def test_a_closed_port_is_fatal_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(ServiceError, match=f"cannot connect to http://127.0.0.1:{port}/v1"):
-        EndpointChat(f"http://127.0.0.1:{port}/v1", InContextSettings(retries=0))
+    url, waited = f"http://127.0.0.1:{port}/v1", []
+    monkeypatch.setattr("gonie.in_context.endpoint.time.sleep", waited.append)
+    with pytest.raises(ServiceError) as error:
+        EndpointChat(url, InContextSettings())
+    told = re.escape(f"cannot connect to {url}: ") + r".*refused\. Is the server running\? Check the address"
+    assert re.match(told, str(error.value)), "the address once, then what to do"
+    with pytest.raises(ServiceError, match="Is the server running"):
+        EndpointChat(url, InContextSettings(model="m")).ask(ASK)
+    assert waited == []
+
+
+def test_a_server_that_stops_is_tried_again() -> None:
+    """It may come back, unlike one that was never there."""
+    with running(ScriptedModel()) as model:  # type: ignore[arg-type]
+        asking = chat(model, retries=1)
+        asking.ask(ASK)
     with pytest.raises(FailedRequestError) as error:
-        EndpointChat(f"http://127.0.0.1:{port}/v1", InContextSettings(model="m", retries=1)).ask(ASK)
-    assert error.value.fatal
+        asking.ask(ASK)
+    assert (error.value.retries, error.value.fatal) == (1, True)
 
 
 def test_the_key_is_sent_and_never_shown(endpoint: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,7 @@ class EndpointChat:
         )
         finalize(self, self._http.close)
         self.url = url
+        self._reached = False
         self.at_once = settings.concurrency
         self._settings = settings
         self._policy = RetryPolicy(
@@ -77,7 +78,10 @@ class EndpointChat:
         return {"url": self.url, "model": self.name, **self._settings.request()}
 
     def ask(self, messages: Sequence[Message]) -> ChatReply:
-        """Send a request, again if needed, and return its answer."""
+        """Send a request, again if needed, and return its answer.
+
+        If there is no connection before the first answer, there is probably no server: ``ServiceError``.
+        """
         fields = {"model": self.name, "messages": list(messages), **self._settings.request()}
         content = json.dumps(fields, ensure_ascii=False).encode()
         answer, seconds, retries = self._exchange("POST", "/chat/completions", content)
@@ -113,8 +117,13 @@ class EndpointChat:
             try:
                 status, headers, body = self._send(method, path, content)
             except self._httpx.HTTPError as error:
+                if isinstance(error, self._httpx.ConnectError) and not self._reached:
+                    raise ServiceError(
+                        f"{self._describe(error)}. Is the server running? Check the address and the port"
+                    ) from error
                 reason, asked, fatal = self._describe(error), 0.0, isinstance(error, self._httpx.ConnectError)
             else:
+                self._reached = True
                 seconds = time.monotonic() - began
                 if status < 300:
                     return _json(body, retries), seconds, retries
