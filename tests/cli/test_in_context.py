@@ -229,8 +229,21 @@ def test_advice_on_the_examples_is_what_the_command_takes(
     assert gonie(*distil, "--out", tmp_path / "run").refused(told)
     assert gonie("export", toy_run, "--data", file, "--out", tmp_path / "bundle").refused(told)
     columns = tmp_path / "columns.jsonl"
-    columns.write_text('{"tokens": ["Anna"], "a_tags": ["B-PER"], "b_tags": ["B-PER"]}\n', "utf-8")
-    assert gonie("tag", place, "Anna", "--shots-from", columns).refused("with --llm tag_column=NAME")
+    columns.write_text('{"tokens": ["Anna"], "ner_tags": ["B-PER"], "pos_tags": ["B-X"]}\n', "utf-8")
+    own = ("--shots-from", columns, "--llm", "tag_column=tags")
+    assert gonie("tag", place, "Anna", *own).refused("with --llm tag_column=NAME")
+
+
+@pytest.mark.parametrize("option", [("--bias", "PER=1"), ("--decode", "posterior"), ("--nbest", "3")])
+def test_what_needs_probabilities_is_refused_before_anything_is_asked(
+    gonie: Gonie, endpoint: ScriptedModel, toy: Path, option: tuple[str, str]
+) -> None:
+    place, shots = f"llm:{endpoint.url}/v1", ("--shots-from", toy / "train.conll")
+    told = "does not work with in-context models, whose answers have no probabilities"
+    assert gonie("tag", place, "Anna", *shots, *option).refused(option[0], told)
+    if option[0] != "--nbest":
+        assert gonie("evaluate", place, toy / "test.conll", *shots, *option).refused(option[0], told)
+    assert endpoint.seen == []
 
 
 def test_no_endpoint_is_a_sentence(gonie: Gonie, toy: Path) -> None:

@@ -12,7 +12,7 @@ from gonie.in_context.chat import FailedRequestError
 from gonie.in_context.endpoint import EndpointChat, api_key
 from gonie.in_context.settings import InContextSettings
 from support.language_model import ScriptedModel, completion, refusal
-from support.scripted_service import Reply, Reset, running
+from support.scripted_service import Reply, Reset
 
 ASK = [{"role": "user", "content": "Ann met Bo"}]
 
@@ -134,11 +134,12 @@ def test_a_closed_port_is_fatal_at_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert waited == []
 
 
-def test_a_server_that_stops_is_tried_again() -> None:
+def test_a_server_that_stops_is_tried_again(endpoint: ScriptedModel) -> None:
     """It may come back, unlike one that was never there."""
-    with running(ScriptedModel()) as model:  # type: ignore[arg-type]
-        asking = chat(model, retries=1)
-        asking.ask(ASK)
+    asking = chat(endpoint, retries=1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        asking.url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(FailedRequestError) as error:
         asking.ask(ASK)
     assert (error.value.retries, error.value.fatal) == (1, True)

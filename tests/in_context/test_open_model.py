@@ -104,6 +104,22 @@ def test_korean_files_are_asked_in_korean_over_syllables(endpoint: ScriptedModel
     assert gonie.evaluate(tagger, file).recall == 0.25
 
 
+def test_korean_words_without_a_text_are_refused_unless_they_are_the_unit(
+    endpoint: ScriptedModel, tmp_path: Path
+) -> None:
+    """A language model has no unit, so the message names the setting."""
+    file = tmp_path / "train.conll"
+    file.write_text("이순신은\tB-PS\n서울에\tB-LC\n갔다\tO\n\n" * 3, "utf-8")
+    with pytest.raises(InputError) as error:
+        load(endpoint, file)
+    told = str(error.value)
+    assert "but in-context models read syllables. Without a text, they cannot be cut anew" in told
+    assert told.endswith("To read such words, use --llm unit=eojeol")
+    assert "data.unit" not in told
+    endpoint.write = lambda messages: json.dumps([{"text": "서울에", "label": "LC"}], ensure_ascii=False)
+    assert [span.text for span in load(endpoint, file, unit="eojeol")("서울에 가자").spans] == ["서울에"]
+
+
 def test_a_classifier_gives_one_label_or_none(endpoint: ScriptedModel, tmp_path: Path) -> None:
     file = tmp_path / "train.tsv"
     file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\ngood fun\tgood\n", "utf-8")
@@ -198,6 +214,13 @@ def test_what_needs_probabilities_is_refused(endpoint: ScriptedModel, toy: Path,
         with pytest.raises(GonieError, match="probabilities"):
             use()
     assert tagger.with_decoding() is tagger
+    for name, use in {
+        "with_nbest does not work": lambda: tagger.with_nbest(2),
+        'by="posterior" does not work': lambda: tagger.with_decoding("posterior"),
+        "bias=… does not work": lambda: gonie.evaluate(tagger, toy / "test.conll", bias={"PER": 1.0}),
+    }.items():
+        with pytest.raises(InputError, match=name):
+            use()
 
 
 def test_wrong_use_is_refused(endpoint: ScriptedModel, toy: Path, toy_run: Path, tmp_path: Path) -> None:
