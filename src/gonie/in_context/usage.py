@@ -166,8 +166,9 @@ class Usage:
             + _reasons(self.malformed),
         ]
         if self.dropped:
-            dropped = f"dropped from answers: {self.dropped.total():,} of {self.found:,}"
-            found.append(dropped + _reasons(self.dropped))
+            found.append(
+                f"dropped from answers: {self.dropped.total():,} of {self.found:,}" + _reasons(self.dropped)
+            )
         if self.widened:
             found.append(f"widened to whole tokens: {self.widened:,}")
         if self.repaired:
