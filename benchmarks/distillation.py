@@ -94,7 +94,7 @@ def answered(task: Task, folders: Sequence[Path], arguments: argparse.Namespace)
     """Return the folder of the teacher's answers, which are computed or completed."""
     from gonie.tasks.table import TASKS
     from gonie.tasks.teacher import AnswerSettings, write_answers
-    from gonie.training.distill import open_models
+    from gonie.training.distill import networks_on_gpu, open_models
 
     settings = AnswerSettings(
         files=task.text,
@@ -104,7 +104,8 @@ def answered(task: Task, folders: Sequence[Path], arguments: argparse.Namespace)
     )
     recipe = student_recipe(task, arguments)
     half: Any = TASKS[recipe.task].torch()
-    teacher = half.teacher_of(*open_models(folders, recipe, print), recipe, settings)
+    models = open_models(folders, recipe)
+    teacher = half.teacher_of(models, networks_on_gpu(models, recipe, print), recipe, settings)
     request = half.answer_request(recipe, teacher, settings, print)
     tried = "" if arguments.temperature == 1 else f"-t{arguments.temperature:g}"
     folder = arguments.scratch / f"{task.name}-answers{tried}"

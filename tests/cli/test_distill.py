@@ -29,7 +29,9 @@ PATIENCE = 300
 
 SLOW = """
 import sys, time
+from gonie.tasks import teacher
 from gonie.tasks.tagging.answers import TaggerTeacher
+teacher.SAVED_EVERY = 0.3
 answers = TaggerTeacher.answers
 def slowly(self, examples):
     for answer in answers(self, examples):
@@ -132,6 +134,20 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_resume(folder: Path, tmp_path:
     assert done.returncode == 0, done.stderr
     assert f"the teacher has answered {kept} of " in done.stdout
     assert (out / "bundle").is_dir()
+
+
+def test_ctrl_c_before_the_first_answer_leaves_nothing_to_resume(
+    gonie: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(teacher: object, examples: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gonie.tasks.tagging.answers.TaggerTeacher.answers", interrupted)
+    done = gonie(*arguments(folder, tmp_path / "run"))
+    assert done.code == 130
+    assert "Stopped before the first answer; nothing is saved." in done.out
+    assert "--resume" not in done.out
+    assert not (tmp_path / "run").exists()
 
 
 def test_an_in_context_teacher_shows_what_it_costs(

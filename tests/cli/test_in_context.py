@@ -217,6 +217,35 @@ def test_other_commands_refuse_an_address(gonie: Gonie, toy: Path, tmp_path: Pat
     ).refused("--out needs the model itself")
 
 
+def test_advice_on_the_examples_is_what_the_command_takes(
+    gonie: Gonie, toy: Path, toy_run: Path, tmp_path: Path
+) -> None:
+    """It has neither --set nor --format, or has them for other files."""
+    place, file = "llm:http://127.0.0.1:1/v1", tmp_path / "train.csv"
+    file.write_text("text,label\na film,good\nthe book,bad\n", "utf-8")
+    told = "choose the format with gonie data convert FILE --format NAME --to FORMAT --out NEW"
+    assert gonie("tag", place, "Anna", "--shots-from", file).refused(told)
+    distil = ("distill", place, toy / "toy.toml", "--text", file, "--shots-from", file)
+    assert gonie(*distil, "--out", tmp_path / "run").refused(told)
+    assert gonie("export", toy_run, "--data", file, "--out", tmp_path / "bundle").refused(told)
+    columns = tmp_path / "columns.jsonl"
+    columns.write_text('{"tokens": ["Anna"], "ner_tags": ["B-PER"], "pos_tags": ["B-X"]}\n', "utf-8")
+    own = ("--shots-from", columns, "--llm", "tag_column=tags")
+    assert gonie("tag", place, "Anna", *own).refused("with --llm tag_column=NAME")
+
+
+@pytest.mark.parametrize("option", [("--bias", "PER=1"), ("--decode", "posterior"), ("--nbest", "3")])
+def test_what_needs_probabilities_is_refused_before_anything_is_asked(
+    gonie: Gonie, endpoint: ScriptedModel, toy: Path, option: tuple[str, str]
+) -> None:
+    place, shots = f"llm:{endpoint.url}/v1", ("--shots-from", toy / "train.conll")
+    told = "does not work with in-context models, whose answers have no probabilities"
+    assert gonie("tag", place, "Anna", *shots, *option).refused(option[0], told)
+    if option[0] != "--nbest":
+        assert gonie("evaluate", place, toy / "test.conll", *shots, *option).refused(option[0], told)
+    assert endpoint.seen == []
+
+
 def test_no_endpoint_is_a_sentence(gonie: Gonie, toy: Path) -> None:
     found = gonie(
         *(

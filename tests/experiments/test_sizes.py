@@ -405,6 +405,8 @@ def test_options_that_do_not_go_together(toy: Path, toy_run: Path, tmp_path: Pat
 def test_few_steps_are_noted(toy: Path) -> None:
     recipe = load_recipe(toy / "toy.toml", ["train.batch_sentences=4", "train.epochs=10"])
     assert "about 30 gradient steps" in few_steps(("10", "all"), recipe)
+    once = load_recipe(toy / "toy.toml", ["train.batch_sentences=4", "train.epochs=1"])
+    assert "about 1 gradient step (train.epochs = 1)" in few_steps(("1", "all"), once)
     assert few_steps(("10", "all"), load_recipe(toy / "toy.toml", ["train.epochs=900"])) == ""
 
 

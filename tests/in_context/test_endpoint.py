@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 
 import pytest
@@ -155,15 +156,30 @@ def test_a_wrong_path_is_explained(endpoint: ScriptedModel) -> None:
         EndpointChat(f"{endpoint.url}/v1/x/chat", InContextSettings(model="m"))._exchange("GET", "/no", None)
 
 
-def test_a_closed_port_is_fatal() -> None:
+def test_a_closed_port_is_fatal_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with pytest.raises(ServiceError, match=f"cannot connect to http://127.0.0.1:{port}/v1"):
-        EndpointChat(f"http://127.0.0.1:{port}/v1", InContextSettings(retries=0))
+    url, waited = f"http://127.0.0.1:{port}/v1", []
+    monkeypatch.setattr("gonie.in_context.endpoint.time.sleep", waited.append)
+    with pytest.raises(ServiceError) as error:
+        EndpointChat(url, InContextSettings())
+    told = re.escape(f"cannot connect to {url}: ") + r".*refused\. Is the server running\? Check the address"
+    assert re.match(told, str(error.value)), "the address once, then what to do"
+    with pytest.raises(ServiceError, match="Is the server running"):
+        EndpointChat(url, InContextSettings(model="m")).ask(ASK)
+    assert waited == []
+
+
+def test_a_server_that_stops_is_tried_again(endpoint: ScriptedModel) -> None:
+    """It may come back, unlike one that was never there."""
+    asking = chat(endpoint, retries=1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        asking.url = f"http://127.0.0.1:{free.getsockname()[1]}"
     with pytest.raises(FailedRequestError) as error:
-        EndpointChat(f"http://127.0.0.1:{port}/v1", InContextSettings(model="m", retries=1)).ask(ASK)
-    assert error.value.fatal
+        asking.ask(ASK)
+    assert (error.value.retries, error.value.fatal) == (1, True)
 
 
 def test_the_key_is_sent_and_never_shown(endpoint: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:

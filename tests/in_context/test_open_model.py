@@ -104,6 +104,22 @@ def test_korean_files_are_asked_in_korean_over_syllables(endpoint: ScriptedModel
     assert gonie.evaluate(tagger, file).recall == 0.25
 
 
+def test_korean_words_without_a_text_are_refused_unless_they_are_the_unit(
+    endpoint: ScriptedModel, tmp_path: Path
+) -> None:
+    """A language model has no unit, so the message names the setting."""
+    file = tmp_path / "train.conll"
+    file.write_text("이순신은\tB-PS\n서울에\tB-LC\n갔다\tO\n\n" * 3, "utf-8")
+    with pytest.raises(InputError) as error:
+        load(endpoint, file)
+    told = str(error.value)
+    assert "but in-context models read syllables. Without a text, they cannot be cut anew" in told
+    assert told.endswith("To read such words, use --llm unit=eojeol")
+    assert "data.unit" not in told
+    endpoint.write = lambda messages: json.dumps([{"text": "서울에", "label": "LC"}], ensure_ascii=False)
+    assert [span.text for span in load(endpoint, file, unit="eojeol")("서울에 가자").spans] == ["서울에"]
+
+
 def test_a_classifier_gives_one_label_or_none(endpoint: ScriptedModel, tmp_path: Path) -> None:
     file = tmp_path / "train.tsv"
     file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\ngood fun\tgood\n", "utf-8")
@@ -147,6 +163,31 @@ def test_the_prompt_is_shown_and_nothing_is_sent(endpoint: ScriptedModel, toy: P
     assert endpoint.asked[0]["messages"] == shown.value.messages  # exactly what is sent
 
 
+@pytest.mark.parametrize(("shots", "noted"), [(2, False), (3, False), (5000, True)])
+def test_more_shots_than_examples_are_noted(
+    endpoint: ScriptedModel, tmp_path: Path, shots: int, noted: bool
+) -> None:
+    file = tmp_path / "train.tsv"
+    file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\ngood fun\tgood\n", "utf-8")
+    endpoint.write = lambda messages: "good"
+    classifier = load(endpoint, file, shots=shots, format="lines")
+    classifier("so fine")
+    told = "shots: 5,000 asked for, all 3 examples of the file are shown"
+    assert (told in classifier.usage.lines()) == noted
+    assert len(endpoint.asked[0]["messages"]) == 2 + 2 * min(shots, 3)
+
+
+def test_a_classifier_that_drops_nothing_does_not_say_so(endpoint: ScriptedModel, tmp_path: Path) -> None:
+    file = tmp_path / "train.tsv"
+    file.write_text("text\tlabel\nfine film\tgood\nweak film\tbad\n", "utf-8")
+    endpoint.write = lambda messages: "good" if "fine" in messages[-1]["content"] else "meh"
+    classifier = load(endpoint, file, format="lines")
+    classifier("so fine")
+    assert "dropped" not in "\n".join(classifier.usage.lines())
+    classifier("so weak")
+    assert "dropped from answers: 1 of 2: unknown label 1" in classifier.usage.lines()
+
+
 def test_requests_are_sent_at_once_up_to_the_limit(endpoint: ScriptedModel, toy: Path) -> None:
     endpoint.slow = 0.05
     gonie.evaluate(load(endpoint, toy / "train.conll", concurrency=3), toy / "test.conll")
@@ -173,6 +214,13 @@ def test_what_needs_probabilities_is_refused(endpoint: ScriptedModel, toy: Path,
         with pytest.raises(GonieError, match="probabilities"):
             use()
     assert tagger.with_decoding() is tagger
+    for name, use in {
+        "with_nbest does not work": lambda: tagger.with_nbest(2),
+        'by="posterior" does not work': lambda: tagger.with_decoding("posterior"),
+        "bias=… does not work": lambda: gonie.evaluate(tagger, toy / "test.conll", bias={"PER": 1.0}),
+    }.items():
+        with pytest.raises(InputError, match=name):
+            use()
 
 
 def test_wrong_use_is_refused(endpoint: ScriptedModel, toy: Path, toy_run: Path, tmp_path: Path) -> None:

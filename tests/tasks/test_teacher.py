@@ -12,7 +12,15 @@ import pytest
 
 from gonie.errors import InputError, ResumeError
 from gonie.tasks import teacher as module
-from gonie.tasks.teacher import BLOCK, CONFIDENCES, Answers, AnswerSettings, Request, write_answers
+from gonie.tasks.teacher import (
+    BLOCK,
+    CONFIDENCES,
+    Answers,
+    AnswerSettings,
+    Request,
+    check_labels,
+    write_answers,
+)
 
 NUMBERS = [float(n) for n in range(2 * BLOCK + 40)]
 
@@ -64,7 +72,7 @@ def silent(done: int, total: int) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-@pytest.mark.parametrize("after", [0, 7, BLOCK, BLOCK + 3])
+@pytest.mark.parametrize("after", [7, BLOCK, BLOCK + 3])
 def test_an_interrupted_teacher_answers_only_what_is_missing(
     after: int, error: type[BaseException], tmp_path: Path
 ) -> None:
@@ -87,6 +95,16 @@ def test_an_interrupted_teacher_answers_only_what_is_missing(
     np.testing.assert_array_equal(found.arrays["doubles"], 2 * np.array(NUMBERS))
     assert shown[0] == (after, len(NUMBERS))
     assert shown[-1] == (len(NUMBERS), len(NUMBERS))
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_teacher_that_fails_at_its_first_answer_leaves_no_folder(
+    error: type[BaseException], tmp_path: Path
+) -> None:
+    """It would look like a run to resume."""
+    with pytest.raises(error):
+        write_answers(request(Doubling(fails_after=0, error=error)), tmp_path / "answers", silent)
+    assert not (tmp_path / "answers").exists()
 
 
 def test_what_was_written_after_the_index_is_cut_off(tmp_path: Path) -> None:
@@ -150,6 +168,26 @@ def test_answers_to_something_else_are_refused(
     assert other.asked == []
 
 
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_text_may_move(complete: bool, tmp_path: Path) -> None:
+    """Its content counts, and it is read again at its new place. A changed text is named alone."""
+    if complete:
+        before = write_answers(request(Doubling()), tmp_path, silent).key()
+    else:
+        with pytest.raises(RuntimeError):
+            write_answers(request(Doubling(fails_after=5)), tmp_path, silent)
+        before = Answers.open(tmp_path).key()
+    moved = AnswerSettings(files=("moved/a.txt",))
+    with pytest.raises(ResumeError, match=r"began to answer: the text\. Undo"):
+        write_answers(request(Doubling(), settings=moved, digest="other text"), tmp_path, silent)
+    again = Doubling()
+    found = write_answers(request(again, settings=moved), tmp_path, silent)
+    assert again.asked == ([] if complete else NUMBERS[5:])
+    assert found.settings.files == ("moved/a.txt",)
+    assert found.key() == before
+    np.testing.assert_array_equal(found.arrays["doubles"], 2 * np.array(NUMBERS))
+
+
 def test_answers_of_another_task_and_of_a_changed_text_are_refused(tmp_path: Path) -> None:
     found = write_answers(request(Doubling()), tmp_path, silent)
     with pytest.raises(InputError, match="those of the task 'tag', not of 'classify'"):
@@ -163,6 +201,46 @@ def test_answers_of_another_task_and_of_a_changed_text_are_refused(tmp_path: Pat
 
 def test_the_key_of_answers_changes_with_everything_they_depend_on(tmp_path: Path) -> None:
     keys = set()
-    for number, changes in enumerate(({}, {"digest": "b"}, {"settings": AnswerSettings(files=("b",))})):
+    settings = AnswerSettings(files=("a.txt",), nbest=9)
+    for number, changes in enumerate(({}, {"digest": "b"}, {"settings": settings})):
         keys.add(write_answers(request(Doubling(), **changes), tmp_path / str(number), silent).key())
     assert len(keys) == 3
+
+
+@pytest.mark.parametrize(
+    ("teacher", "student", "rules", "droppable", "fix"),
+    [
+        (
+            ("PER", "PROD"),
+            ("PER", "PRODUCT"),
+            {},
+            True,
+            "Rename them with --map PROD=PRODUCT or drop them with --map PROD=O",
+        ),
+        (
+            ("person", "MISC", "LOC"),
+            ("LOC", "PERSON"),
+            {"LOC": "LOC"},
+            True,
+            "Rename them with --map person=PERSON or drop them with --map person=O --map MISC=O",
+        ),
+        (("PER", "MISC"), ("PER",), {}, True, "Drop them with --map MISC=O"),
+        (("good", "bad"), ("positive", "bad"), {}, False, "Rename them with --map good=positive"),
+        (("good", "bad"), ("bad",), {}, False, "Rename them with --map OLD=NEW"),
+        (
+            ("PER", "LOC"),
+            ("PERS", "LOC"),
+            {"PER": "PERSON"},
+            True,
+            "Rename them with --map PER=PERS or drop them with --map PER=O",
+        ),
+        (("a b",), ("a c",), {}, True, "Rename them with --map 'a b=a c' or drop them with --map 'a b=O'"),
+    ],
+)
+def test_labels_that_the_student_lacks_are_renamed_to_those_that_the_teacher_lacks(
+    teacher: tuple[str, ...], student: tuple[str, ...], rules: dict[str, str], droppable: bool, fix: str
+) -> None:
+    """Dropping a label that only has another name would lose it. Each name is suggested once."""
+    with pytest.raises(InputError, match="does not have these labels of the teacher") as error:
+        check_labels(teacher, student, rules, droppable=droppable)
+    assert str(error.value).endswith(f". {fix}")

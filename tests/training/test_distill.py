@@ -27,6 +27,7 @@ from gonie.training.distill import WITHOUT_TEACHER, Distillation, Distilled, def
 from gonie.training.run import start_run
 from support.few_names import PEOPLE, PLACES, RECIPE, conll, entities, sentences
 from support.language_model import ScriptedModel, refusal
+from support.running_service import LETTERS, RunningService
 from support.scripted_service import running
 
 
@@ -180,6 +181,19 @@ def test_a_change_is_refused_and_named(corpus: Path, what: str, tmp_path: Path) 
         distill(request(corpus, **changes), tmp_path / "run", Display(), resume=True)
 
 
+def test_a_moved_text_is_the_same_text(corpus: Path, tmp_path: Path) -> None:
+    """While the teacher answers, and in training."""
+    text, moved = tmp_path / "text.txt", tmp_path / "moved.txt"
+    text.write_bytes((corpus / "text.txt").read_bytes())
+    with pytest.raises(RuntimeError):
+        distill(request(corpus, files=(str(text),)), tmp_path / "run", Display(answers=1))
+    text.rename(moved)
+    with pytest.raises(RuntimeError):
+        distill(request(corpus, files=(str(moved),)), tmp_path / "run", Display(steps=4), resume=True)
+    moved.rename(text)
+    taught(request(corpus, files=(str(text),)), tmp_path / "run", resume=True)
+
+
 def test_a_run_is_not_resumed_with_a_changed_text(corpus: Path, tmp_path: Path) -> None:
     """Also with gonie train, which reads the answers of a run as data."""
     text = tmp_path / "text.txt"
@@ -217,6 +231,7 @@ def test_text_is_read_once_and_what_is_left_out_is_counted(corpus: Path, tmp_pat
     asked = request(corpus, "train.epochs=1", files=(str(text),), most=distinct - 3)
     taught(asked, tmp_path / "run", display)
     assert len(Answers.open(tmp_path / "run" / TEACHER)) == distinct - 3
+    assert len(display.notes) == len(set(display.notes)), "the text is read twice, and each note shown once"
     told = "\n".join(display.notes)
     assert f"{len(lines) - distinct} repeated unlabelled sentences left out" in told
     assert f"{distinct - 3} of {distinct} unlabelled sentences used" in told
@@ -249,6 +264,59 @@ def test_teachers_and_recipes_that_do_not_fit_are_refused(
     refused(InputError, "file not found: .*none.txt", files=(str(tmp_path / "none.txt"),))
     (tmp_path / "blank.txt").write_text("\n\n")
     refused(InputError, "no unlabelled sentences", files=(str(tmp_path / "blank.txt"),))
+
+
+class Dictionary:
+    """A teacher of another kind: it tags the names that it knows, and gives no probabilities."""
+
+    name, digest = "dictionary", "1"
+    labels = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
+    scheme = Scheme(kind="IOB2")
+    has_marginals = False
+
+    def answers(self, examples: Any) -> Any:
+        for sentence in examples:
+            kinds = ("B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in sentence.words)
+            yield TagAnswer([TagPath(tuple(kinds), 1.0)])
+
+
+class Broken(Dictionary):
+    """Fails at its first answer."""
+
+    def answers(self, examples: Any) -> Any:
+        raise InputError("no answer today")
+        yield
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_teacher_that_never_answers_does_not_block_the_next_try(
+    corpus: Path, empty: bool, tmp_path: Path
+) -> None:
+    """Its folder is deleted, unless it was there before."""
+    out = tmp_path / "run"
+    if empty:
+        out.mkdir()
+    with pytest.raises(InputError, match="no answer today"):
+        distill(request(corpus, teacher=Broken()), out, Display())
+    assert out.exists() == empty
+    taught(request(corpus, "train.epochs=1", teacher=Dictionary()), out)
+
+
+def test_a_teacher_with_external_vectors_is_refused_before_any_folder_exists(
+    corpus: Path, tmp_path: Path
+) -> None:
+    """Unlabelled text has none."""
+    words = (corpus / "few.conll").read_text("utf-8")
+    tokens = sum(bool(line) for line in words.splitlines())
+    np.savez(tmp_path / "few.npz", vectors=np.ones((tokens, 2), dtype=np.float32))
+    changes = ["train.epochs=1", f"model.external.train={tmp_path / 'few.npz'}", "data.dev=none"]
+    recipe = load_recipe(corpus / "few.toml", [*changes, "data.test=none"])
+    assert start_run(recipe, tmp_path / "teacher", Display()) is not None
+    display = Display()
+    with pytest.raises(InputError, match="teacher reads external vectors, which unlabelled text"):
+        distill(request(corpus, teacher=[tmp_path / "teacher"]), tmp_path / "run", display)
+    assert display.notes == display.done == []
+    assert not (tmp_path / "run").exists()
 
 
 def test_folders_are_not_mixed_up(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,20 +397,6 @@ def test_python_takes_rows_and_returns_the_table(corpus: Path, tmp_path: Path) -
         gonie.distill(3, "ner", corpus / "text.txt")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="not files of text"):
         gonie.distill(corpus / "teacher1", corpus / "few.toml", [])
-
-
-class Dictionary:
-    """A teacher of another kind: it tags the names that it knows, and gives no probabilities."""
-
-    name, digest = "dictionary", "1"
-    labels = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
-    scheme = Scheme(kind="IOB2")
-    has_marginals = False
-
-    def answers(self, examples: Any) -> Any:
-        for sentence in examples:
-            kinds = ("B-PER" if w in PEOPLE else "B-LOC" if w in PLACES else "O" for w in sentence.words)
-            yield TagAnswer([TagPath(tuple(kinds), 1.0)])
 
 
 def test_any_source_of_answers_can_teach(corpus: Path, tmp_path: Path) -> None:
@@ -433,6 +487,15 @@ def test_an_in_context_model_teaches_alone(corpus: Path, endpoint: ScriptedModel
     with pytest.raises(InputError, match=f"--ensemble needs probabilities, which {place} does not give"):
         distill(both, tmp_path / "run", Display())
     assert endpoint.seen == []
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_service_cannot_teach(corpus: Path, tmp_path: Path) -> None:
+    """It does not give all that a student learns."""
+    with RunningService(LETTERS) as service:
+        url = f"http://127.0.0.1:{service.port}"
+        with pytest.raises(InputError, match=f"the teacher {url} is a service"):
+            distill(request(corpus, teacher=[url]), tmp_path / "run", Display())
     assert not (tmp_path / "run").exists()
 
 

@@ -23,7 +23,8 @@ TEXTS = ("text", "words", "cors")
 """Parameters that may be any text, also a web address."""
 MODEL = "model"
 """The parameter that may be the URL of a service."""
-
+SHOTS_FROM = "shots_from"
+"""The parameter with the examples of an in-context model."""
 
 HELP_TEXTS = (
     "DEFAULT_STRING",
@@ -123,19 +124,39 @@ class Command(TranslatedHelp, TyperCommand):
             return super().invoke(ctx)
         except GonieError as error:
             own = {name for option in _options(self, ctx) for name in option.opts}
+            shots = ctx.params.get(SHOTS_FROM)
+            of_shots = shots is not None and str(getattr(error, "path", None)) == str(shots)
             if error.args and isinstance(error.args[0], str):
-                error.args = (_own_options(error.args[0], own), *error.args[1:])
+                error.args = (_own_options(error.args[0], own, of_shots=of_shots), *error.args[1:])
             raise
 
 
-def _own_options(message: str, own: Collection[str]) -> str:
-    """Return a message for the user, with options of the command, or else with recipe keys if it trains."""
+def _own_options(message: str, own: Collection[str], *, of_shots: bool) -> str:
+    """Return a message for the user, with options of the command, or else with recipe keys if it trains.
+
+    ``of_shots`` says that it is about the examples of an in-context model, which have settings of their own.
+    What a command cannot set for a file is set when the file is converted.
+    """
 
     def typed(match: re.Match[str]) -> str:
         option, value, key = match.groups()
-        return f"--{option} {value}" if f"--{option}" in own else f"--set {key}={value}"
+        if of_shots and (setting := _in_context_setting(key)):
+            return f"--llm {setting}={value}"
+        if f"--{option}" in own and not of_shots:
+            return f"--{option} {value}"
+        if "--set" in own and not of_shots:
+            return f"--set {key}={value}"
+        return f"gonie data convert FILE --{option} {value} --to FORMAT --out NEW"
 
     return OPTION.sub(typed, say(message if "--set" in own else TRAINING.sub("", message)))
+
+
+def _in_context_setting(key: str) -> str:
+    """Return the setting of in-context models for a key of a recipe, such as tag_column, if there is one."""
+    from gonie.in_context.settings import FILE_SETTINGS
+
+    name = key.removeprefix("data.")
+    return name if name in FILE_SETTINGS else ""
 
 
 class Commands(TranslatedHelp, TyperGroup):

@@ -15,6 +15,7 @@ from gonie.cli.in_context import (
     ShowPrompt,
     in_context_options,
     printing_prompt,
+    refuse_decoding,
 )
 from gonie.cli.options import (
     Bias,
@@ -201,6 +202,7 @@ def evaluate(
         raise InputError("--seed applies only to --mc-dropout", fix="Add --mc-dropout N, or leave --seed out")
     if mc_dropout is not None and ensemble:
         raise InputError("--mc-dropout cannot be combined with --ensemble", fix="Leave one of them out")
+    refuse_decoding(model, decode=decode, bias=bias)
     loading = in_context_options(model, shots_from=shots_from, shots=shots, llm=llm, show_prompt=show_prompt)
     with printing_prompt(show_prompt):
         _evaluate(

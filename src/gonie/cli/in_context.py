@@ -87,6 +87,15 @@ def in_context_options(
     return {**found, "show_prompt": True} if show_prompt else found
 
 
+def refuse_decoding(model: Path, *, decode: str, bias: list[str] | None, nbest: int | None = None) -> None:
+    """Refuse options that need probabilities with an in-context model, before its server is asked."""
+    given = {f"--decode {decode}": decode != "viterbi", "--bias": bool(bias), "--nbest": nbest is not None}
+    if is_in_context(model) and (wrong := [name for name, is_given in given.items() if is_given]):
+        from gonie.in_context.tagger import no_probabilities
+
+        raise no_probabilities(wrong[0])
+
+
 @contextmanager
 def printing_prompt(show_prompt: bool) -> Iterator[None]:
     """Print the messages for the first text, if asked for, instead of sending them."""

@@ -16,6 +16,7 @@ from gonie.cli.in_context import (
     ShowPrompt,
     in_context_options,
     printing_prompt,
+    refuse_decoding,
 )
 from gonie.cli.options import (
     Address,
@@ -136,6 +137,7 @@ def tag(
     from gonie.cli.answer import AnswerCommand
     from gonie.tasks.tagging.decoding import parse_biases
 
+    refuse_decoding(model, decode=decode, bias=bias, nbest=nbest)
     loading = in_context_options(
         model, shots_from=shots_from, shots=shots, llm=llm, show_prompt=show_prompt, task="tag"
     )

@@ -14,6 +14,7 @@ from gonie.experiments.plan import ComparisonRequest
 from gonie.tasks.sections import CorpusRecipe
 from gonie.tasks.table import TASKS
 from gonie.tasks.torch.example_batches import batch_size
+from gonie.text.report import count
 
 SAME = ("train", "dev", "test", "leave_out", "holdout")
 """Keys of ``data`` that all recipes of a comparison over sizes must have in common."""
@@ -119,7 +120,7 @@ def few_steps(sizes: Sequence[str], recipe: CorpusRecipe) -> str:
     if steps >= FEW_STEPS:
         return ""
     return (
-        f"warning: the smallest size has only about {steps:,} gradient steps (train.epochs = "
+        f"warning: the smallest size has only about {count(steps, 'gradient step')} (train.epochs = "
         f"{train.epochs}), which may be too few for a model that is trained from scratch; for more, "
         "--set train.epochs=N"
     )

@@ -26,15 +26,19 @@ class WordUnit(NamedTuple):
     """The unit of a Korean model's words, which the words of a file must have, too.
 
     ``scheme`` is that of the file's tags. Without it, the tags of words that are cut anew are dropped.
+    ``shots`` says that the words are those of examples of an in-context model, which has no unit of its own.
     """
 
     tokenizer: Tokenizer
     scheme: Scheme | None = None
+    shots: bool = False
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, scheme: Scheme | None = None) -> WordUnit | None:
+    def of(
+        cls, tokenizer: Tokenizer, scheme: Scheme | None = None, *, shots: bool = False
+    ) -> WordUnit | None:
         """Return the unit of a tokenizer. Other languages than Korean have only one, and so need none."""
-        return cls(tokenizer, scheme) if tokenizer.language == "ko" else None
+        return cls(tokenizer, scheme, shots) if tokenizer.language == "ko" else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,7 +55,7 @@ def in_unit(
     if options.unit is None:
         yield from sentences
         return
-    tokenizer, scheme = options.unit
+    tokenizer, scheme = options.unit.tokenizer, options.unit.scheme
     remaining = iter(sentences)
     first = list(islice(remaining, SAMPLE))
     own = own_unit(first, format_unit)
@@ -143,6 +143,13 @@ def _refused(own: OwnUnit, wanted: str, options: ReadOptions, sentence: Sentence
     else:
         other = "" if unit == EOJEOL else f" --set data.unit={unit}"
         training = f"To train on such words, run: gonie train pos-ko {shlex.quote(sentence.path)}{other}"
+    if options.unit is not None and options.unit.shots:
+        return InputError(
+            f"the words of the file are {plural}{why}, but in-context models read {wanted}s. {lacking}",
+            path=sentence.path or None,
+            line=sentence.line,
+            fix=f"{fix}. To read such words, use --llm unit={unit}",
+        )
     return InputError(
         f"the words of the file are {plural}{why}, but the unit of the model (data.unit) is {wanted}. "
         f"{lacking}",

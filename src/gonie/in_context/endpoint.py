@@ -66,6 +66,7 @@ class EndpointChat:
         )
         finalize(self, self._http.close)
         self.url = url
+        self._reached = False
         self.at_once = settings.concurrency
         self._settings = settings
         self._policy = RetryPolicy(
@@ -82,7 +83,10 @@ class EndpointChat:
         return {"url": self.url, "model": self.name, **self._settings.request()}
 
     def ask(self, messages: Sequence[Message]) -> ChatReply:
-        """Send a request, again if needed, and return its answer."""
+        """Send a request, again if needed, and return its answer.
+
+        If there is no connection before the first answer, there is probably no server: ``ServiceError``.
+        """
         fields = {"model": self.name, "messages": list(messages), **self._settings.request()}
         content = json.dumps(fields, ensure_ascii=False).encode()
         answer, seconds, retries = self._exchange("POST", "/chat/completions", content)
@@ -137,9 +141,12 @@ class EndpointChat:
             try:
                 status, headers, body = self._send(method, path, content, self._settings.timeout)
             except self._httpx.HTTPError as error:
-                reason, asked = self._describe(error, self._settings.timeout), 0.0
                 fatal = isinstance(error, self._httpx.ConnectError)
+                reason, asked = self._describe(error, self._settings.timeout), 0.0
+                if fatal and not self._reached:
+                    raise ServiceError(reason) from error
             else:
+                self._reached = True
                 seconds = time.monotonic() - began
                 if status < 300:
                     return _json(body, retries), seconds, retries
@@ -168,7 +175,7 @@ class EndpointChat:
         if isinstance(error, self._httpx.TimeoutException):
             return f"no answer within {timeout:g} seconds"
         if isinstance(error, self._httpx.ConnectError):
-            return f"cannot connect to {self.url}: {error}"
+            return f"cannot connect to {self.url}: {error}. Is the server running? Check the address and the port"
         return f"the request failed: {error or type(error).__name__}"
 
     def _problem(self, status: int, body: bytes) -> str:

@@ -91,7 +91,7 @@ def read_tagged(path: Path, settings: InContextSettings) -> ExampleFile:
     korean = is_korean(sentence.surface for sentence in islice(plain, SAMPLE))
     language = settings.language or ("ko" if korean else "en")
     splitter = language_tokenizer(language, settings.unit)
-    options = ReadOptions(tokenizer=splitter, unit=WordUnit.of(splitter), tag_column=column)
+    options = ReadOptions(tokenizer=splitter, unit=WordUnit.of(splitter, shots=True), tag_column=column)
     source = TaggedSource(path, options)
     scheme = survey(source).scheme
     if not scheme.has_spans:

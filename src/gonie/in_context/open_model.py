@@ -27,6 +27,7 @@ from gonie.in_context.settings import InContextSettings
 from gonie.in_context.shots import ShotFinder
 from gonie.in_context.tagger import InContextTagger
 from gonie.in_context.usage import Prices, Usage
+from gonie.text.report import count
 
 READERS = {"tag": read_tagged, "classify": read_labelled}
 """Reads the examples of a task."""
@@ -65,7 +66,7 @@ def open_model(
     answerer = Answerer(
         chat=chat,
         prompt=prompt,
-        usage=Usage(name=chat.name, prices=_prices(settings)),
+        usage=Usage(name=chat.name, prices=_prices(settings), notes=_shot_notes(known, settings)),
         finder=ShotFinder(known.examples) if settings.shots and known.examples else None,
         shots=settings.shots,
         cache=None if show_prompt else _cache(settings),
@@ -133,6 +134,14 @@ def _examples(task: str, settings: InContextSettings) -> ExampleFile:
     splitter = language_tokenizer(language, settings.unit) if task == "tag" else None
     several = bool(settings.label_separator)
     return ExampleFile((), tuple(settings.describe), language, splitter, multi_label=several)
+
+
+def _shot_notes(known: ExampleFile, settings: InContextSettings) -> list[str]:
+    """Return a note if more shots are asked for than there are examples."""
+    number = len(known.examples)
+    if not number or settings.shots <= number:
+        return []
+    return [f"shots: {settings.shots:,} asked for, all {count(number, 'example')} of the file are shown"]
 
 
 def _cache(settings: InContextSettings) -> AnswerCache | None:

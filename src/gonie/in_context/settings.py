@@ -17,6 +17,8 @@ Language = Literal["en", "ko"]
 Seconds = Annotated[float, Field(gt=0)]
 Price = Annotated[float, Field(ge=0)]
 DESCRIBE = "describe."
+FILE_SETTINGS = ("tag_column", "text_column", "label_column", "label_separator")
+"""Settings that say how to read labelled files, as in a recipe (``data.tag_column`` …)."""
 
 
 class InContextSettings(BaseModel):
@@ -88,8 +90,7 @@ class InContextSettings(BaseModel):
 
     def recipe(self) -> dict[str, Any]:
         """Return the part of a recipe that says how to read files, and which file was learned from."""
-        names = ("tag_column", "text_column", "label_column", "label_separator")
-        data = {name: value for name in names if (value := getattr(self, name)) is not None}
+        data = {name: value for name in FILE_SETTINGS if (value := getattr(self, name)) is not None}
         if self.shots_from is not None:
             data["train"] = str(self.shots_from)
         if isinstance(column := data.get("tag_column"), str) and column.lstrip("-").isdigit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NoReturn
 
 from gonie.errors import InputError
 from gonie.features.encoding import close_labels
@@ -24,8 +24,8 @@ from gonie.text.types import Document, Sentence, shortened
 class InContextTagger(TextTagger):
     """Tags sentences with the answers of a language model. There are no probabilities.
 
-    ``usage`` counts what the answers cost and what was wrong with them. A sentence whose answer is missing
-    or malformed has no spans, which its document notes.
+    ``usage`` counts what the answers cost and what was wrong with them. A sentence without an answer has no
+    spans, and one with a malformed answer has those of the parts that have the form. Its document notes it.
     """
 
     has_probabilities = False
@@ -57,12 +57,12 @@ class InContextTagger(TextTagger):
     def with_decoding(self, by: By = "viterbi", bias: Mapping[str, float] | None = None) -> InContextTagger:
         """Return the tagger itself. Other decoding settings raise an error."""
         if by != "viterbi" or bias:
-            raise _no_probabilities("--bias" if bias else f"--decode {by}")
+            raise no_probabilities("bias=…" if bias else f'by="{by}"')
         return self
 
-    def with_nbest(self, n: int) -> InContextTagger:
-        """Raise an error."""
-        raise _no_probabilities("--nbest")
+    def with_nbest(self, n: int) -> NoReturn:
+        """Raise an error, since there is only one answer."""
+        raise no_probabilities("with_nbest")
 
     def _documents(self, texts: Iterable[SplitText], *, first: int) -> Iterator[Document]:
         source = iter(texts)
@@ -79,13 +79,14 @@ class InContextTagger(TextTagger):
             if own.tokens
         ]
         answers = self._answerer.answers(questions)
-        return [
-            make(sentence, self._tagging(own, next(answers)) if own.tokens else Tagging())
-            for sentence, own in zip(sentences, texts, strict=True)
-        ]
+        found = []
+        for sentence, own in zip(sentences, texts, strict=True):
+            tagging = self._tagging(own, next(answers)) if own.tokens else Tagging()
+            found.append(make(sentence, tagging))
+        return found
 
     def _tagging(self, sentence: SentenceText, answer: ModelAnswer) -> Tagging:
-        """Return the tagging that an answer means."""
+        """Return the tagging that an answer means, and count in ``usage`` what was found in it."""
         length = len(sentence.tokens)
         if answer.failure:
             return Tagging(tags=("O",) * length, notes=(f"no answer: {answer.failure}",), failed=True)
@@ -112,5 +113,6 @@ def place_of(path: str, line: int, text: str) -> str:
     return f"{path}:{line}" if path and line else repr(shortened(text))
 
 
-def _no_probabilities(option: str) -> InputError:
+def no_probabilities(option: str) -> InputError:
+    """Return the error for an option, or an argument, that needs probabilities."""
     return InputError(f"{option} does not work with in-context models, whose answers have no probabilities")

@@ -52,9 +52,11 @@ class ReadAnswer:
 class Usage:
     """Counts the answers of a model since it was loaded. Threads may share it."""
 
-    def __init__(self, *, name: str, prices: Prices | None = None) -> None:
+    def __init__(self, *, name: str, prices: Prices | None = None, notes: Sequence[str] = ()) -> None:
         self.name = name
         self.prices = prices
+        self.notes = tuple(notes)
+        """What the user should know about the prompt."""
         self.failed: list[tuple[str, str]] = []
         """The place of each text without an answer, and the reason."""
         self.texts = self.cached = self.requests = self.retries = 0
@@ -157,12 +159,16 @@ class Usage:
             return []
         retried = f", retries: {self.retries:,}" if self.retries else ""
         found = [
+            *self.notes,
             f"{self.name}: {count(self.texts, 'text')}, {self.cached:,} from the cache, "
             f"{count(self.requests, 'request')}{retried}",
             f"malformed answers: {self.malformed_answers:,} of {self.answered:,} ({self.malformed_share:.1%})"
             + _reasons(self.malformed),
-            f"dropped from answers: {self.dropped.total():,} of {self.found:,}" + _reasons(self.dropped),
         ]
+        if self.dropped:
+            found.append(
+                f"dropped from answers: {self.dropped.total():,} of {self.found:,}" + _reasons(self.dropped)
+            )
         if self.widened:
             found.append(f"widened to whole tokens: {self.widened:,}")
         if self.repaired:

@@ -74,6 +74,8 @@ class ModelUsage(Protocol):
 class BundledModel:
     """A predictor that remembers its bundle. It never changes, so a copy is the model itself."""
 
+    task: ClassVar[str]
+    """The name of its task."""
     origin: BundleOrigin | None = None
     members: int | None = None
     """The number of models of an ensemble, whose ``origin`` is that of the first. None: one model."""

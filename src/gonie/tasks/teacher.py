@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -95,6 +97,10 @@ class AnswerSettings:
             "map": dict(self.map),
         }
 
+    def effective(self) -> dict[str, Any]:
+        """Return the settings that answers depend on: all but the paths, since the text itself counts."""
+        return {name: value for name, value in self.to_json().items() if name != "files"}
+
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> AnswerSettings:
         """Return the settings that ``to_json`` has written."""
@@ -165,7 +171,7 @@ class Answers:
 
     def key(self) -> str:
         """Return a digest of what the answers depend on: the teacher, the text and the settings."""
-        facts = [self.digest, self.examples, self.labels, self.settings.to_json()]
+        facts = [self.digest, self.examples, self.labels, self.settings.effective()]
         return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
 
     def check_examples(self, digest: str) -> None:
@@ -210,24 +216,25 @@ class Request:
 def write_answers(request: Request, folder: Path, advance: Advance) -> Answers:
     """Ask the teacher for the answers that the folder does not have yet, and return all of them.
 
-    Answers are saved after each block, and also if the teacher is interrupted or fails. A folder with answers
-    of another teacher, of other examples or with other settings is refused.
+    Answers are saved after each block, and also if the teacher is interrupted or fails. The folder is made
+    with the first ones. A folder with answers of another teacher, of other examples or with other settings is
+    refused.
     """
     facts = request.facts()
+    writer: ArrayWriter | None = None
+    done, total = 0, len(request.examples)
     if (folder / INDEX).exists():
-        if _check_same(folder, facts):
-            return Answers.open(folder)
+        complete = _check_same(folder, request)
         writer = ArrayWriter.reopened(folder, index=INDEX, noun=NOUN)
+        writer.finish(**facts, complete=complete)  # the paths of the text may have changed
+        if complete:
+            return Answers.open(folder)
         done = len(Answers.open(folder))
-    else:
-        done = 0
-        writer = ArrayWriter(folder, index=INDEX, noun=NOUN)
-        writer.finish(**facts, complete=False)
-    total = len(request.examples)
     advance(done, total)
     for block in _blocks(request, done):
-        examples = request.examples[done : done + len(block)]
-        for name, array in request.pack(examples, block).items():
+        arrays = request.pack(request.examples[done : done + len(block)], block)
+        writer = writer or ArrayWriter(folder, index=INDEX, noun=NOUN)
+        for name, array in arrays.items():
             writer.append(name, array)
         done += len(block)
         writer.finish(**facts, complete=done == total)
@@ -261,14 +268,16 @@ def _saved_in_time(answers: Iterator[Any]) -> Iterator[list[Any]]:
             return
 
 
-def _check_same(folder: Path, facts: Mapping[str, Any]) -> bool:
+def _check_same(folder: Path, request: Request) -> bool:
     """Return whether the answers in the folder are complete.
 
-    Answers that depend on something else are refused, and what it is is named.
+    Answers that depend on something else are refused, and what it is is named. The text may have moved.
     """
+    facts = {**request.facts(), "settings": request.settings.effective()}
     try:
         saved = json.loads((folder / INDEX).read_text("utf-8"))
         complete = bool(saved["complete"])
+        saved["settings"] = AnswerSettings.from_json(saved["settings"]).effective()
     except (ValueError, LookupError, TypeError) as error:
         raise InputError(
             f"cannot read {NOUN}: {INDEX} is damaged ({error})",
@@ -290,8 +299,13 @@ def _check_same(folder: Path, facts: Mapping[str, Any]) -> bool:
     return complete
 
 
-def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[str, str]) -> None:
-    """Refuse a teacher whose labels, or types, renamed by the rules, are not those of the student."""
+def check_labels(
+    teacher: Sequence[str], student: Sequence[str], rules: Mapping[str, str], *, droppable: bool = True
+) -> None:
+    """Refuse a teacher whose labels, or types, renamed by the rules, are not those of the student.
+
+    ``droppable`` says that labels of the teacher can be dropped.
+    """
     if unknown := sorted(set(rules) - set(teacher)):
         raise InputError(
             f"the teacher has no label {unknown[0]!r}, which --map renames",
@@ -301,7 +315,11 @@ def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[
     if more := sorted(renamed - set(student)):
         raise InputError(
             f"the training file does not have these labels of the teacher: {', '.join(more)}",
-            fix=f"Rename or drop them: {' '.join(f'--map {name}=O' for name in more)}",
+            fix=_renaming(
+                [name for name in teacher if rules.get(name, name) in more],
+                sorted(set(student) - renamed - {OUTSIDE}),
+                droppable=droppable,
+            ),
         )
     if missing := sorted(set(student) - renamed - {OUTSIDE}):
         raise InputError(
@@ -309,3 +327,38 @@ def check_labels(teacher: Sequence[str], student: Sequence[str], rules: Mapping[
             "teach that they never occur",
             fix="Rename labels of the teacher with --map OLD=NEW, or use a teacher with all labels",
         )
+
+
+def _renaming(names: Sequence[str], free: Sequence[str], *, droppable: bool) -> str:
+    """Return what to do about labels that the student does not have.
+
+    They may be other names of the labels ``free``, which the teacher does not have.
+    """
+    renamed = _rules(closest_names(names, free))
+    dropped = _rules(dict.fromkeys(names, OUTSIDE))
+    if not renamed:
+        return f"Drop them with {dropped}" if droppable else "Rename them with --map OLD=NEW"
+    if not droppable:
+        return f"Rename them with {renamed}"
+    return f"Rename them with {renamed} or drop them with {dropped}"
+
+
+def _rules(renamed: Mapping[str, str]) -> str:
+    return " ".join(f"--map {shlex.quote(f'{old}={new}')}" for old, new in renamed.items())
+
+
+def closest_names(names: Sequence[str], others: Sequence[str]) -> dict[str, str]:
+    """Pair names with other ones, each at most once, the most similar pair first."""
+    pairs = sorted(
+        ((name, other) for name in names for other in others),
+        key=lambda pair: (-_similarity(*pair), pair),
+    )
+    found: dict[str, str] = {}
+    for name, other in pairs:
+        if name not in found and other not in found.values():
+            found[name] = other
+    return found
+
+
+def _similarity(name: str, other: str) -> float:
+    return SequenceMatcher(None, name.casefold(), other.casefold()).ratio()

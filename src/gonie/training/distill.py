@@ -30,8 +30,9 @@ from gonie.tasks.torch.job import Note
 from gonie.tasks.torch.task import TeachingTask
 from gonie.tasks.torch.trained import load_trained
 from gonie.tasks.written_recipe import toml_value
+from gonie.text.labelled_text import LabelledText
 from gonie.text.report import count
-from gonie.text.types import shortened
+from gonie.text.types import Sentence, shortened
 from gonie.training.fit import choose_device, memory_errors
 from gonie.training.folder import RunFolder, lock_run, next_folder
 from gonie.training.loss_terms.table import check_terms
@@ -50,15 +51,20 @@ class DistillObserver(RunDisplay, Protocol):
         """Called while the teacher answers."""
 
 
+TeacherPath = str | PathLike[str] | BundledModel
+"""A run folder, a bundle, the address of a language model, or a loaded model."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Distillation:
     """A teacher, the recipe of a student, and unlabelled text.
 
-    ``teacher`` are run folders, bundles or loaded models, several for an ensemble, or one ``Teacher`` of
-    another kind. ``loading`` are the options of an in-context model (``llm:…``), which teaches alone.
+    ``teacher`` is a list of run folders, bundles or loaded models, several for an ensemble, or one
+    ``Teacher`` of another kind. ``loading`` are the options of an in-context model (``llm:…``), which teaches
+    alone.
     """
 
-    teacher: Sequence[str | PathLike[str] | BundledModel] | Teacher
+    teacher: list[TeacherPath] | tuple[TeacherPath, ...] | Teacher
     recipe: str | Path
     """The name or the file of the recipe."""
     changes: Sequence[str]
@@ -74,12 +80,50 @@ class Distilled:
     """A trained student, with its teacher."""
 
     result: RunResult
-    teacher: Any
+    teacher: BundledModel | Teacher
     """The predictor that taught: a model, an ensemble, or a ``Teacher`` of another kind."""
     recipe: CorpusRecipe
     answers: Answers
     models: Sequence[Path]
     """The folders of the teacher, none if it is of another kind."""
+
+
+class _NotesOnce:
+    """A display that shows each note once. The text is read before it is answered, and again for training."""
+
+    def __init__(self, display: DistillObserver) -> None:
+        self._display = display
+        self._shown: set[str] = set()
+
+    def note(self, text: str) -> None:
+        """Show a note, unless it was shown before."""
+        if text not in self._shown:
+            self._shown.add(text)
+            self._display.note(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._display, name)
+
+
+@dataclass(frozen=True)
+class _OpenedTeacher:
+    """A source of answers, and the models that it asks, if it is made of models."""
+
+    source: Teacher
+    models: Sequence[BundledModel] = ()
+
+    def predictor(self) -> BundledModel | Teacher:
+        """Return what predicts as the teacher does: its model, the ensemble of its models, or itself."""
+        if not self.models:
+            return self.source
+        if len(self.models) == 1:
+            return self.models[0]
+        ensemble: BundledModel = combine(self.models)
+        return ensemble
+
+    def folders(self) -> tuple[Path, ...]:
+        """Return the folders of its models."""
+        return tuple(model.origin.path for model in self.models if model.origin is not None)
 
 
 def default_folder(recipe: str, *, resume: bool = False) -> Path:
@@ -96,44 +140,51 @@ def distill(
     With ``resume``, answers that are in the folder are kept, and so is the progress of training. An interrupt
     while the teacher answers raises ``KeyboardInterrupt``, after the answers so far are saved.
     """
+    display = cast("DistillObserver", _NotesOnce(display))
     recipe = _checked_recipe(request)
     task = TASKS[recipe.task]
-    half = task.torch()
-    if not isinstance(half, TeachingTask):
+    teaching = task.torch()
+    if not isinstance(teaching, TeachingTask):
         raise RecipeError([f"gonie distill works with taggers and text classifiers, not with {task.model}s"])
     run = RunFolder(folder, task.run_files)
-    made = _check_folder(run, resume=resume)
-    try:
-        models: list[Any] = []
-        teacher: Any = request.teacher
-        if isinstance(teacher, Sequence):
-            models, networks = open_models(teacher, recipe, display.note, request.loading)
-            teacher = half.teacher_of(models, networks, recipe, request.answers)
-        asked = half.answer_request(recipe, teacher, request.answers, display.note)
-        with memory_errors(), lock_run(folder):
-            answers = write_answers(asked, folder / TEACHER, display.answered)
-        _note_missing(asked, answers, display.note)
-    except BaseException:
-        if made:
-            with suppress(OSError):  # the folder is not empty if there are answers
-                folder.rmdir()
-        raise
+    _check_folder(run, resume=resume)
+    teacher = _open_teacher(request, recipe, teaching, display.note)
+    wanted = teaching.answer_request(recipe, teacher.source, request.answers, display.note)
+    answers = _ask(wanted, run, display, resume=resume)
     result = _train(request, recipe, run, display)
     if result is None:
         return None
-    predictor = teacher if not models else models[0] if len(models) == 1 else combine(models)
-    folders = tuple(model.origin.path for model in models if model.origin is not None)
-    return Distilled(result=result, teacher=predictor, recipe=recipe, answers=answers, models=folders)
+    return Distilled(
+        result=result,
+        teacher=teacher.predictor(),
+        recipe=recipe,
+        answers=answers,
+        models=teacher.folders(),
+    )
 
 
-def _note_missing(asked: Request, answers: Answers, note: Note) -> None:
+def _ask(wanted: Request, run: RunFolder, display: DistillObserver, *, resume: bool) -> Answers:
+    """Return the answers of the teacher, which are in the folder. A new folder without any is deleted."""
+    created = not resume and run.create()
+    try:
+        with memory_errors(), lock_run(run.root):
+            answers = write_answers(wanted, run.root / TEACHER, display.answered)
+    except BaseException:
+        if created:
+            with suppress(OSError):  # the folder is not empty if there are answers
+                run.root.rmdir()
+        raise
+    _note_missing(wanted, answers, display.note)
+    return answers
+
+
+def _note_missing(wanted: Request, answers: Answers, note: Note) -> None:
     """Name the examples that the teacher could not answer."""
     missing = answers.missing()
     if not len(missing):
         return
-    examples = (asked.examples[row] for row in missing[:SHOWN].tolist())
-    texts = (each.surface if hasattr(each, "surface") else each.text for each in examples)
-    shown = "; ".join(repr(shortened(text)) for text in texts)
+    named = [_text_of(wanted.examples[row]) for row in missing[:SHOWN].tolist()]
+    shown = "; ".join(repr(shortened(text)) for text in named)
     more = "; …" if len(missing) > SHOWN else ""
     note(
         f"warning: {count(len(missing), 'unlabelled example')} of {len(answers):,} without an answer, left "
@@ -141,16 +192,24 @@ def _note_missing(asked: Request, answers: Answers, note: Note) -> None:
     )
 
 
+def _text_of(example: Sentence | LabelledText) -> str:
+    return example.surface if isinstance(example, Sentence) else example.text
+
+
 def _train(
     request: Distillation, recipe: CorpusRecipe, run: RunFolder, display: DistillObserver
 ) -> RunResult | None:
-    """Train the student, or resume its training. Return None if interrupted."""
-    answers = f"data.answers={toml_value(str((run.root / TEACHER).absolute()))}"
-    learned = [] if "teacher" in recipe.loss else ["loss.teacher={}"]
-    changes, name = [*request.changes, answers, *learned], str(request.recipe)
+    """Train the student, or resume its training. Return None if interrupted.
+
+    Its recipe is ``recipe`` with the answers, which are there only now.
+    """
+    changes = [*request.changes, f"data.answers={toml_value(str((run.root / TEACHER).absolute()))}"]
+    if "teacher" not in recipe.loss:
+        changes.append("loss.teacher={}")
+    name = str(request.recipe)
     if run.recipe.is_file():
-        own = cast("CorpusRecipe", load_recipe(run.recipe))
-        if request.compare and WITHOUT_TEACHER not in own.variants:
+        saved = cast("CorpusRecipe", load_recipe(run.recipe))
+        if request.compare and WITHOUT_TEACHER not in saved.variants:
             raise ResumeError(
                 f"{run.root} was started without --compare. Resume without it, or start a new run with "
                 "another --out."
@@ -184,64 +243,81 @@ def _checked_recipe(request: Distillation) -> CorpusRecipe:
     return recipe
 
 
-def _check_folder(run: RunFolder, *, resume: bool) -> bool:
-    """Create the folder of a new run. Return whether it did not exist before.
-
-    Refuse a new run in a folder with answers or with a run, and resuming one without answers.
-    """
+def _check_folder(run: RunFolder, *, resume: bool) -> None:
+    """Refuse a new run in a folder with answers or with a run, and resuming one without answers."""
     begun = (run.root / TEACHER / INDEX).is_file()
     if resume and not begun:
         raise GonieError(
             f"{run.root} has no answers of a teacher to resume from. Start a run without --resume."
         )
     if resume:
-        return False
+        return
     if begun:
         raise OutputError(
             f"{run.root} already contains the answers of a teacher. Resume it with --resume, or choose "
             "another --out."
         )
-    return run.create()
+    run.check_free()
+
+
+def _open_teacher(
+    request: Distillation, recipe: CorpusRecipe, teaching: TeachingTask, note: Note
+) -> _OpenedTeacher:
+    """Open the models of the teacher, if it is made of models."""
+    if not isinstance(request.teacher, list | tuple):
+        return _OpenedTeacher(request.teacher)
+    models = open_models(request.teacher, recipe, request.loading)
+    networks = networks_on_gpu(models, recipe, note)
+    return _OpenedTeacher(teaching.teacher_of(models, networks, recipe, request.answers), models)
 
 
 def open_models(
-    paths: Sequence[str | PathLike[str] | BundledModel],
-    recipe: CorpusRecipe,
-    note: Note,
-    loading: Mapping[str, Any] = {},
-) -> tuple[list[Any], dict[int, nn.Module]]:
-    """Load the models of a teacher. Also return networks on the GPU, if the student is trained there.
-
-    The networks are those of models in run folders, by the number of the model. ``note`` receives that others
-    answer on the CPU. ``loading`` are the options of an in-context model.
-    """
+    paths: Sequence[TeacherPath], recipe: CorpusRecipe, loading: Mapping[str, Any] | None = None
+) -> list[BundledModel]:
+    """Return models that can teach together. ``loading`` are the options of an in-context model."""
     if len(paths) > 1 and (alone := [path for path in paths if is_in_context(path)]):
         raise InputError(
             f"--ensemble needs probabilities, which {alone[0]} does not give",
             fix="Pass it as the only teacher",
         )
-    models: list[Any] = [
-        path
-        if isinstance(path, BundledModel)
-        else load(path, task=recipe.task, **loading)
-        if is_in_context(path)
-        else load(path)
-        for path in paths
-    ]
-    task = TASKS[recipe.task]
-    for path, model in zip(paths, models, strict=True):
-        if model.task != recipe.task:
-            raise InputError(
-                f"the teacher {path} is a {TASKS[model.task].model}, and the recipe trains a {task.model}",
-                fix="Use a teacher and a recipe of the same task",
-            )
-    if len(models) == 1 and not getattr(models[0], "has_probabilities", True):
-        return models, {}
-    refuse_twice(models)
-    combine(models)  # checks that their labels are the same
+    models = [_open_model(path, recipe, loading or {}) for path in paths]
+    if len(models) > 1 or models[0].has_probabilities:
+        combine(models)  # checks that their labels are the same
+        refuse_twice(models)
+    return models
+
+
+def _open_model(path: TeacherPath, recipe: CorpusRecipe, loading: Mapping[str, Any]) -> BundledModel:
+    """Return a model that can teach students of this recipe."""
+    model = path
+    if is_in_context(path):
+        model = load(path, task=recipe.task, **loading)
+    elif not isinstance(path, BundledModel):
+        model = load(path)
+    if not isinstance(model, BundledModel):
+        raise InputError(f"the teacher {path} is a service", fix="Use a run folder or a bundle")
+    if model.task != recipe.task:
+        raise InputError(
+            f"the teacher {path} is a {TASKS[model.task].model}, and the recipe trains a "
+            f"{TASKS[recipe.task].model}",
+            fix="Use a teacher and a recipe of the same task",
+        )
+    if model.vector_width:
+        raise InputError(
+            f"the teacher {path} reads external vectors, which unlabelled text does not have",
+            fix="Use a teacher without model.external",
+        )
+    return model
+
+
+def networks_on_gpu(models: Sequence[BundledModel], recipe: CorpusRecipe, note: Note) -> dict[int, nn.Module]:
+    """Return networks by the number of their model, if the student is trained on a GPU: those of run folders.
+
+    ``note`` receives that others answer on the CPU.
+    """
     device = choose_device(recipe.train)
-    if device.type != "cuda":
-        return models, {}
+    if device.type != "cuda" or not models[0].has_probabilities:
+        return {}
     networks = {
         number: load_trained(model.origin.path).model.to(device)
         for number, model in enumerate(models)
@@ -249,4 +325,4 @@ def open_models(
     }
     if len(networks) < len(models):
         note("teachers that are bundles without a run folder answer on the CPU")
-    return models, networks
+    return networks

@@ -78,10 +78,17 @@ class RunFolder:
         return RunFolder(self.root / VARIANTS / file_name(name), self._files)
 
     def create(self) -> bool:
-        """Create the folder for a new run. Return whether it did not exist before.
+        """Create the folder for a new run, unless ``check_free`` refuses it.
 
-        A folder with a run, or with a file that the run would overwrite, is refused.
+        Return whether it did not exist before.
         """
+        self.check_free()
+        created = not self.root.exists()
+        make_folder(self.root)
+        return created
+
+    def check_free(self) -> None:
+        """Refuse a folder with a run, or with a file that a new run would overwrite."""
         if self.recipe.exists():
             raise OutputError(
                 f"{self.root} already contains a run. Resume it with --resume, or choose another --out."
@@ -95,9 +102,6 @@ class RunFolder:
                 f"{self.root} has files that the run would overwrite: {', '.join(taken)}. "
                 "Choose another --out."
             )
-        made = not self.root.exists()
-        make_folder(self.root)
-        return made
 
     def reopen(self) -> None:
         """Check that the folder has a run to resume."""

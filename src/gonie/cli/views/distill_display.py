@@ -14,6 +14,8 @@ from rich.text import Text
 from gonie.cli.views.training_display import TrainingDisplay
 from gonie.messages import say
 from gonie.reports.usage_lines import print_usage
+from gonie.tasks.run_files import TEACHER
+from gonie.tasks.teacher import INDEX
 
 if TYPE_CHECKING:
     from gonie.experiments.distilled import ComparedModels, ModelFigures
@@ -36,8 +38,12 @@ class DistillDisplay(TrainingDisplay):
         return self
 
     def stopped_answering(self) -> None:
-        """Print how to go on with the answers."""
-        self.interrupted(self._folder)
+        """Print how to go on with the answers, if there are any."""
+        if (self._folder / TEACHER / INDEX).is_file():
+            self.interrupted(self._folder)
+            return
+        self._stop_bar()
+        self._console.print("Stopped before the first answer; nothing is saved.")
 
     def interrupted(self, folder: Path) -> None:
         """Print how to resume the distillation: the same command again."""

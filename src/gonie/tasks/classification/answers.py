@@ -143,8 +143,9 @@ class LabelConversion:
                 f"the teacher has {own}, and the student {other}",
                 fix=f"Set data.multi_label={str(teacher.multi_label).lower()}",
             )
-        check_labels(teacher.labels, labels, rules)
-        if not multi_label and OUTSIDE in rules.values() and OUTSIDE not in labels:
+        droppable = multi_label or OUTSIDE in labels
+        check_labels(teacher.labels, labels, rules, droppable=droppable)
+        if not droppable and OUTSIDE in rules.values():
             raise InputError(
                 "a label cannot be dropped, because each text has exactly one label",
                 fix="Rename it with --map OLD=NEW",
