@@ -49,7 +49,7 @@ def test_the_table_is_complete(tool: ModuleType) -> None:
 def test_translations_are_korean(tool: ModuleType) -> None:
     """Commands, titles of papers and names stay as they are, and have no sentence of their own."""
     same = [text for text, translation in tool.read().items() if not re.search("[가-힣]", translation)]
-    assert len(same) < 60, same
+    assert len(same) < 65, same
 
 
 DRIFT = re.compile(

@@ -175,7 +175,8 @@ class EndpointChat:
         if isinstance(error, self._httpx.TimeoutException):
             return f"no answer within {timeout:g} seconds"
         if isinstance(error, self._httpx.ConnectError):
-            return f"cannot connect to {self.url}: {error}. Is the server running? Check the address and the port"
+            where = f"{self.url}: {error}"
+            return f"cannot connect to {where}. Is the server running? Check the address and the port"
         return f"the request failed: {error or type(error).__name__}"
 
     def _problem(self, status: int, body: bytes) -> str:
