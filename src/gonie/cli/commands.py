@@ -140,13 +140,15 @@ def _own_options(message: str, own: Collection[str], *, of_shots: bool) -> str:
 
     def typed(match: re.Match[str]) -> str:
         option, value, key = match.groups()
-        if of_shots and (setting := _in_context_setting(key)):
-            return f"--llm {setting}={value}"
-        if f"--{option}" in own and not of_shots:
+        if of_shots:
+            flag, name = "--llm", _in_context_setting(key)
+        elif f"--{option}" in own:
             return f"--{option} {value}"
-        if "--set" in own and not of_shots:
-            return f"--set {key}={value}"
-        return f"gonie data convert FILE --{option} {value} --to FORMAT --out NEW"
+        else:
+            flag, name = "--set", key if "--set" in own else ""
+        if name:
+            return f"{flag} {name}={value}"
+        return say(f"gonie data convert FILE --{option} {value} --to FORMAT --out NEW")
 
     return OPTION.sub(typed, say(message if "--set" in own else TRAINING.sub("", message)))
 
