@@ -9,7 +9,7 @@ graph.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,34 +44,35 @@ class QuantizedBlocks(NamedTuple):
     """A matrix of N blocks of S numbers per row: ``bytes`` (R, N, S) times ``scales`` (R, N, 1)."""
 
     bytes: NDArray[np.int8]
-    scales: NDArray[np.float16]
+    scales: NDArray[Any]
 
 
 def quantize_blocks(array: Floats, size: int) -> QuantizedBlocks:
     """Quantise each block of ``size`` neighbours in a row of ``array`` (R, D).
 
     Of the scales that turn the largest absolute value of a block into an integer of ``TRIED``, the one with
-    the smallest error is chosen.
+    the smallest error is chosen. Scales are float16, or float32 if the array has very large numbers.
     """
     blocks = array.reshape(len(array), -1, size)
     bytes = np.zeros(blocks.shape, dtype=np.int8)
-    scales = np.zeros((*blocks.shape[:2], 1), dtype=np.float16)
+    large = np.abs(array).max(initial=0.0) > TRIED[-1] * float(np.finfo(np.float16).max)
+    scales = np.zeros((*blocks.shape[:2], 1), dtype=np.float32 if large else np.float16)
     for start in range(0, len(blocks), CHUNK):  # keeps the memory small
         rows = slice(start, start + CHUNK)
-        bytes[rows], scales[rows] = _best_scales(blocks[rows])
+        bytes[rows], scales[rows] = _best_scales(blocks[rows], scales.dtype)
     return QuantizedBlocks(bytes, scales)
 
 
-def _best_scales(blocks: Floats) -> QuantizedBlocks:
-    """Quantise blocks (R, N, S) with the best of some scales each."""
+def _best_scales(blocks: Floats, kind: np.dtype[Any]) -> QuantizedBlocks:
+    """Quantise blocks (R, N, S) with the best of some scales of this type each."""
     peaks = np.abs(blocks).max(2, keepdims=True)  # (R, N, 1)
     bytes = np.zeros(blocks.shape, dtype=np.int8)
-    scales = np.zeros(peaks.shape, dtype=np.float16)
+    scales = np.zeros(peaks.shape, dtype=kind)
     least = np.full(peaks.shape, np.inf, dtype=np.float32)  # the error with the best scale so far
     for largest in TRIED:
-        scale = np.maximum(_to_float16(peaks / largest), np.finfo(np.float16).smallest_subnormal)
+        scale = np.maximum((peaks / largest).astype(kind), np.finfo(np.float16).smallest_subnormal)
         whole = np.clip(np.rint(blocks / scale), -LARGEST, LARGEST)
-        error = np.square(whole * scale - blocks).sum(2, keepdims=True)
+        error = np.square((whole * scale - blocks) / np.maximum(peaks, TINY)).sum(2, keepdims=True)
         better = error < least
         bytes = np.where(better, whole, bytes).astype(np.int8)
         scales, least = np.where(better, scale, scales), np.where(better, error, least)
