@@ -17,6 +17,7 @@ from torch import nn
 
 from gonie.errors import BundleError, InputError, MissingExtraError, RecipeError
 from gonie.features.pieces import PieceTokenizer, Pooling
+from gonie.text.report import count
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
 LARGEST = {CONFIG: 1 << 20, TOKENIZER: 1 << 26, WEIGHTS: 1 << 36}
@@ -123,8 +124,8 @@ def read_encoder(folder: Path, config: Any, *, depth: int) -> nn.Module:
     if lost or info.get("mismatched_keys"):
         wrong = lost or [str(key) for key in info["mismatched_keys"]]
         raise BundleError(
-            f"{folder / WEIGHTS}: does not fit {CONFIG}: {len(wrong)} weights are missing or of another "
-            f"shape, such as {wrong[0]}"
+            f"{folder / WEIGHTS}: does not fit {CONFIG}: missing or of another shape: "
+            f"{count(len(wrong), 'weight')}, such as {wrong[0]}"
         )
     if broken := [name for name, weight in encoder.named_parameters() if not torch.isfinite(weight).all()]:
         raise BundleError(f"{folder / WEIGHTS}: {broken[0]} has values that are not finite")
